@@ -1,0 +1,58 @@
+"""Every way dcprog says no: one class per kind of mistake, one sentence per message.
+
+All errors derive from :class:`DCProgError`; those about values the caller passed are also ``ValueError``s, so generic code
+that knows nothing of dcprog still catches them.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class DCProgError(Exception):
+    """Base class of all errors raised by dcprog."""
+
+
+class DataError(DCProgError, ValueError):
+    """Numbers that cannot be used: NaN, infinities, wrong shapes, wrong labels, crossed bounds."""
+
+
+class ModelError(DCProgError, ValueError):
+    """The Pyomo model, or g or h on it, does not state a DC program."""
+
+
+class ConvexityError(ModelError):
+    """Something that has to be convex is not."""
+
+
+class DomainError(ModelError):
+    """A function is undefined on part of the set it is minimised over."""
+
+
+class UnknownNameError(DCProgError, ValueError):
+    """A name (solver, algorithm, model, variable …) that nothing answers to."""
+
+
+class SolverUnavailableError(DCProgError, ImportError):
+    """A known solver whose package is not installed."""
+
+
+class CapabilityError(DCProgError, ValueError):
+    """A solver or an algorithm is asked for something it does not offer."""
+
+
+class FunctionError(DCProgError, RuntimeError):
+    """A user's function raised, or returned something that is not a finite number of the right shape."""
+
+
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
+    """Error for an unknown ``name``, with the nearest known one suggested.
+
+    >>> print(unknown_name("solver", "higs", ["highs", "ipopt"]))
+    unknown solver 'higs': did you mean 'highs'? Known: highs, ipopt
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return UnknownNameError(f"unknown {kind} {name!r}: {hint}Known: {', '.join(names) or 'none'}")

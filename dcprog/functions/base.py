@@ -1,0 +1,107 @@
+"""What a vectorised convex function is, and how it is bound to Pyomo variables.
+
+A function knows NumPy only. Calling it with Pyomo variables gives a node of an ordinary Pyomo expression, so that
+``0.5 * m.x**2 + lam * Exponential(alpha=5)(m.v)`` is written, evaluated and printed as any other expression is.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dcprog._typing import Matrix, Sparse, Vector
+
+
+class Epigraph(NamedTuple):
+    """A polyhedral function as a linear program: f(x) = min {c't : A x + B t ≤ b}."""
+
+    A: Sparse
+    B: Sparse
+    b: Vector
+    c: Vector
+
+
+class QuadraticForm(NamedTuple):
+    """½ x'Qx + c'x + constant."""
+
+    Q: Sparse
+    c: Vector
+    constant: float
+
+
+class ConvexFunction(ABC):
+    """A convex function on ℝⁿ by its oracles. Subclass it, give :meth:`value` and :meth:`gradient`, and use it in h; give
+    :meth:`hessian` too and it can stand in g.
+
+    Attributes
+    ----------
+    smooth : bool
+        Continuously differentiable. A function in g has to be smooth, or give an :meth:`epigraph`.
+    separable : bool
+        A sum of functions of one component each: the Hessian is then returned as its diagonal.
+    strong_convexity : float
+        A modulus ρ ≥ 0 such that f − (ρ/2)‖·‖² is convex.
+    domain_lower : float
+        The function is defined (and convex) where every component is at least this.
+
+    Examples
+    --------
+    >>> class Cubes(ConvexFunction):
+    ...     '''Σ xⱼ³ on x ≥ 0.'''
+    ...     separable, domain_lower = True, 0.0
+    ...     def value(self, x): return float((x**3).sum())
+    ...     def gradient(self, x): return 3 * x**2
+    ...     def hessian(self, x): return 6 * x
+    >>> import pyomo.environ as pyo
+    >>> m = pyo.ConcreteModel(); m.x = pyo.Var([1, 2], initialize=2)
+    >>> print(m.x[1] + 3 * Cubes()(m.x))
+    x[1] + 3*Cubes(x[1], ..., x[2])
+    >>> pyo.value(3 * Cubes()(m.x))
+    48.0
+    """
+
+    smooth: bool = True
+    separable: bool = False
+    strong_convexity: float = 0.0
+    domain_lower: float = -np.inf
+
+    @abstractmethod
+    def value(self, x: Vector) -> float:
+        """f(x)."""
+
+    @abstractmethod
+    def gradient(self, x: Vector) -> Vector:
+        """∇f(x), or where f has a kink one fixed element of ∂f(x)."""
+
+    def hessian(self, x: Vector) -> Vector | Matrix | None:
+        """∇²f(x): an (n,) diagonal if :attr:`separable`, else an (n, n) array; None where there is none."""
+        return None
+
+    def epigraph(self, n: int) -> Epigraph | None:
+        """The function of n variables as a linear program, if it is polyhedral."""
+        return None
+
+    def quadratic(self, n: int) -> QuadraticForm | None:
+        """The function of n variables as a quadratic form, if it is one."""
+        return None
+
+    def expand(self, x: Sequence[Any], exp: Any, log: Any) -> Any:
+        """The function written out in scalar operations on ``x``, for plain Pyomo solvers. ``exp`` and ``log`` are theirs."""
+        return None
+
+    @property
+    def has_hessian(self) -> bool:
+        return type(self).hessian is not ConvexFunction.hessian
+
+    def __call__(self, *variables: Any) -> Any:
+        """Bind to Pyomo variables (indexed, scalar, or sequences of them): a node of a Pyomo expression."""
+        from dcprog.functions.binding import bind
+
+        return bind(self, variables)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{k}={v!r}" for k, v in vars(self).items() if isinstance(v, int | float | str))
+        return f"{type(self).__name__}({shown})"

@@ -1,0 +1,112 @@
+"""What a solver of convex subproblems is: what it declares, what it is given, what it gives back.
+
+One file per solver. A solver is a stateless description; :meth:`Solver.open` loads a subproblem once and returns a session,
+in which only the linear cost changes from one :meth:`Session.solve` to the next.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, Flag, auto
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dcprog._typing import Vector
+from dcprog.subproblem import ProblemClass, Subproblem
+
+
+class Feature(Flag):
+    """What a solver offers beyond an optimal point."""
+
+    NONE = 0
+    WARM_START = auto()
+    DUALS = auto()
+    VERTEX = auto()
+    """LP solutions are vertices of the feasible set."""
+    LINEAR_ROWS = auto()
+    """Linear constraints beyond bounds."""
+    NONLINEAR_ROWS = auto()
+    """Convex non-linear constraints."""
+
+
+class Claim(str, Enum):
+    """What a solver says of its answer; whether it holds is for the certificate to decide."""
+
+    OPTIMAL = "optimal"
+    INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+    TIME_LIMIT = "time_limit"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A solver's answer.
+
+    Duals follow HiGHS: at a solution ∇objective − A'row_duals − Σ constraint_dualsᵢ ∇ψᵢ is ≥ 0 where z is at its lower
+    bound, ≤ 0 at its upper and 0 in between; a row dual is ≥ 0 at the row's lower limit and ≤ 0 at its upper, so a
+    constraint dual (ψ ≤ 0) is ≤ 0. None: the solver gives no duals.
+    """
+
+    claim: Claim
+    z: Vector | None = None
+    row_duals: Vector | None = None
+    constraint_duals: Vector | None = None
+    message: str = ""
+    iterations: int = 0
+
+
+class Session(ABC):
+    """A subproblem loaded into a solver."""
+
+    @abstractmethod
+    def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
+        """Minimise with linear cost ``c``, from ``start`` if the solver can use it, within ``time_limit`` seconds."""
+
+
+class Solver(ABC):
+    """One solver: its name, what it declares, and how to open a session."""
+
+    name: ClassVar[str]
+    module: ClassVar[str]
+    """The package it imports on first use."""
+    distribution: ClassVar[str]
+    """The name under which pip knows that package."""
+    install: ClassVar[str]
+    """What brings it."""
+    classes: ClassVar[frozenset[ProblemClass]]
+    features: ClassVar[Feature]
+
+    @abstractmethod
+    def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
+        """Load ``problem``. Unknown options are an error of the solver's own, raised here."""
+
+    def available(self) -> bool:
+        return importlib.util.find_spec(self.module) is not None
+
+    def version(self) -> str | None:
+        try:
+            return importlib.metadata.version(self.distribution)
+        except importlib.metadata.PackageNotFoundError:
+            return None
+
+    def missing(self, problem: Subproblem) -> str | None:
+        """What ``problem`` needs that this solver does not offer, in words; None if it can be solved."""
+        if problem.problem_class not in self.classes:
+            solved = ", ".join(sorted(c.value for c in self.classes))
+            return f"it solves {solved}, and this subproblem is {problem.problem_class}"
+        if problem.m and not self.features & Feature.LINEAR_ROWS:
+            return "it takes no linear constraints beyond bounds"
+        if problem.constraints and not self.features & Feature.NONLINEAR_ROWS:
+            return "it takes no non-linear constraints"
+        return None
+
+
+def finite(values: Vector, limit: float = 1e20) -> Vector:
+    """``values`` with infinities replaced by ±limit, for solvers that spell infinity so."""
+    return np.clip(values, -limit, limit)

@@ -1,0 +1,84 @@
+"""The convex problem that one DCA iteration solves, as arrays and oracles.
+
+    min  ½ z'Qz + c'z + φ(z)   subject to   row_lower ≤ A z ≤ row_upper,  lower ≤ z ≤ upper,  ψᵢ(z) ≤ 0
+
+z holds the program's variables first and then the epigraph variables that non-smooth parts of g brought along. Between
+iterations only c changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from dcprog._typing import Sparse, Vector
+from dcprog.smooth import SmoothSum
+
+
+class ProblemClass(str, Enum):
+    """What kind of convex problem it is; each kind contains the ones before it."""
+
+    LP = "LP"
+    QP = "QP"
+    NLP = "NLP"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, eq=False)
+class Subproblem:
+    """The convex problem above. Rows and bounds may be infinite; Q is symmetric positive semidefinite or None."""
+
+    c: Vector
+    A: Sparse
+    row_lower: Vector
+    row_upper: Vector
+    lower: Vector
+    upper: Vector
+    Q: Sparse | None = None
+    smooth: SmoothSum | None = None
+    constraints: tuple[SmoothSum, ...] = ()
+
+    @property
+    def n(self) -> int:
+        return len(self.c)
+
+    @property
+    def m(self) -> int:
+        return len(self.row_lower)
+
+    @cached_property
+    def problem_class(self) -> ProblemClass:
+        if self.smooth is not None or self.constraints:
+            return ProblemClass.NLP
+        return ProblemClass.LP if self.Q is None else ProblemClass.QP
+
+    @property
+    def is_box(self) -> bool:
+        """Constrained by bounds alone."""
+        return self.m == 0 and not self.constraints
+
+    @cached_property
+    def equality(self) -> np.ndarray:
+        """Mask of the rows that are equations."""
+        return self.row_lower == self.row_upper
+
+    def value(self, z: Vector, c: Vector) -> float:
+        """Objective with linear cost c."""
+        quadratic = 0.0 if self.Q is None else 0.5 * float(z @ (self.Q @ z))
+        return quadratic + float(c @ z) + (0.0 if self.smooth is None else self.smooth.value(z))
+
+    def gradient(self, z: Vector, c: Vector) -> Vector:
+        """Gradient of the objective with linear cost c."""
+        out = c.copy() if self.smooth is None else c + self.smooth.gradient(z)
+        return out if self.Q is None else out + self.Q @ z
+
+    def hessian(self, z: Vector) -> Sparse:
+        """Hessian of the objective."""
+        H = sp.csc_array((self.n, self.n)) if self.Q is None else self.Q
+        return H if self.smooth is None else H + self.smooth.hessian(z)
