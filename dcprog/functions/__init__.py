@@ -1,0 +1,77 @@
+"""Convex functions as vectorised oracles, and how they enter Pyomo expressions."""
+
+from __future__ import annotations
+
+import inspect
+from typing import NamedTuple
+
+from dcprog.functions.base import ConvexFunction, Epigraph, QuadraticForm
+from dcprog.functions.binding import maximum
+from dcprog.functions.penalties import (
+    MCP,
+    SCAD,
+    CappedL1,
+    Exponential,
+    L1MinusL2,
+    Logarithmic,
+    Lp,
+    Penalty,
+    Remainder,
+    SeparablePenalty,
+)
+from dcprog.functions.polyhedral import L1Norm, MaxNorm, PiecewiseMaximum
+from dcprog.functions.smooth import LogSumExp, Norm2, Quadratic, SumExp
+
+__all__ = [
+    "MCP",
+    "SCAD",
+    "CappedL1",
+    "ConvexFunction",
+    "Epigraph",
+    "Exponential",
+    "L1MinusL2",
+    "L1Norm",
+    "LogSumExp",
+    "Logarithmic",
+    "Lp",
+    "MaxNorm",
+    "Norm2",
+    "Penalty",
+    "PiecewiseMaximum",
+    "Quadratic",
+    "QuadraticForm",
+    "Remainder",
+    "SeparablePenalty",
+    "SumExp",
+    "catalogue",
+    "maximum",
+]
+
+
+class Entry(NamedTuple):
+    """A line of the :func:`catalogue`."""
+
+    name: str
+    signature: str
+    formula: str
+
+
+def catalogue() -> list[Entry]:
+    """Every function with the arguments it is made of and its formula: penalties first, then smooth, then polyhedral.
+
+    >>> for name, signature, formula in catalogue()[:2]:
+    ...     print(signature, formula, sep="   ")
+    Exponential(alpha=5.0)   −ρ(v), ρ(v) = Σⱼ 1 − e^(−αvⱼ): the exponential penalty, counts non-zeros as α → ∞.
+    Logarithmic(eps=0.01)   −ρ(v), ρ(v) = Σⱼ ln(1 + vⱼ/ε): the logarithmic penalty of AROM.
+    """
+    penalties = (Exponential, Logarithmic, Lp, CappedL1, SCAD, MCP, L1MinusL2, Remainder)
+    return [_entry(cls) for cls in (*penalties, Quadratic, LogSumExp, SumExp, Norm2, PiecewiseMaximum, L1Norm, MaxNorm)]
+
+
+def _entry(cls: type[ConvexFunction]) -> Entry:
+    arguments = [
+        name if p.default is p.empty else f"{name}={p.default}"
+        for name, p in inspect.signature(cls).parameters.items()
+        if p.kind is p.POSITIONAL_OR_KEYWORD
+    ]
+    return Entry(cls.__name__, f"{cls.__name__}({', '.join(arguments)})", (cls.__doc__ or "").partition("\n")[0])

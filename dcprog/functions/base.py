@@ -46,6 +46,8 @@ class ConvexFunction(ABC):
         A modulus ρ ≥ 0 such that f − (ρ/2)‖·‖² is convex.
     domain_lower : float
         The function is defined (and convex) where every component is at least this.
+    dimension : int or None
+        How many variables it takes; None: any number.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class ConvexFunction(ABC):
     separable: bool = False
     strong_convexity: float = 0.0
     domain_lower: float = -np.inf
+    dimension: int | None = None
 
     @abstractmethod
     def value(self, x: Vector) -> float:
@@ -89,7 +92,7 @@ class ConvexFunction(ABC):
         return None
 
     def expand(self, x: Sequence[Any], exp: Any, log: Any) -> Any:
-        """The function written out in scalar operations on ``x``, for plain Pyomo solvers. ``exp`` and ``log`` are theirs."""
+        """The function written out in scalar operations on ``x``, for plain Pyomo solvers; exp and log are theirs."""
         return None
 
     @property
@@ -103,5 +106,6 @@ class ConvexFunction(ABC):
         return bind(self, variables)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{k}={v!r}" for k, v in vars(self).items() if isinstance(v, int | float | str))
+        own = {k: v for k, v in vars(self).items() if not hasattr(ConvexFunction, k)}
+        shown = ", ".join(f"{k}={v!r}" for k, v in own.items() if isinstance(v, int | float | str))
         return f"{type(self).__name__}({shown})"

@@ -76,6 +76,10 @@ def bind(function: ConvexFunction, variables: Any) -> FunctionExpression:
             raise ModelError(
                 f"{function!r} takes variables, got the expression {v}: declare a Var and a constraint that ties it to it"
             )
+    if function.dimension not in (None, len(arguments)):
+        raise ModelError(
+            f"{function!r} takes {function.dimension} variables, got {len(arguments)}: bind it to one per column of its data"
+        )
     return FunctionExpression(arguments, function)
 
 

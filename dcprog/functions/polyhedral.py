@@ -1,0 +1,100 @@
+"""Polyhedral convex functions: maxima of linear forms, and sums of them. In g they become rows of the subproblem."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from dcprog._typing import Sparse, Vector
+from dcprog.functions.base import ConvexFunction, Epigraph
+from dcprog.functions.checks import matrix, nonnegative
+from dcprog.functions.forms import LinearForms
+
+
+class PiecewiseMaximum(ConvexFunction):
+    """maxᵢ aᵢ'x + bᵢ, with the slope of the first piece that attains the maximum as subgradient.
+
+    A is dense or scipy.sparse. Rockafellar (1970), section 19; for pieces that are Pyomo expressions see
+    :func:`dcprog.maximum`.
+
+    >>> f = PiecewiseMaximum([[1, 0], [0, 1], [-1, -1]], b=[0, 0, 1])
+    >>> x = np.array([2.0, 2.0])
+    >>> f.value(x), f.gradient(x)
+    (2.0, array([1., 0.]))
+    """
+
+    smooth = False
+
+    def __init__(self, A: Sparse, b: object = None) -> None:
+        self.forms = LinearForms(matrix("A", A), b)
+        self.dimension = self.forms.dimension
+
+    def value(self, x: Vector) -> float:
+        return float(self.forms(x).max())
+
+    def gradient(self, x: Vector) -> Vector:
+        return self.forms.row(int(np.argmax(self.forms(x))))
+
+    def epigraph(self, n: int) -> Epigraph:
+        """min t with A x − t ≤ −b."""
+        pieces = self.forms.A.shape[0]
+        b = np.zeros(pieces) if self.forms.b is None else self.forms.b
+        return Epigraph(sp.csr_array(self.forms.A), sp.csr_array(-np.ones((pieces, 1))), -b, np.ones(1))
+
+
+class L1Norm(ConvexFunction):
+    """Σⱼ wⱼ|xⱼ|, weights wⱼ ≥ 0 (1 if not given), with subgradient 0 where xⱼ = 0.
+
+    >>> f = L1Norm()
+    >>> x = np.array([3.0, 0.0, -4.0])
+    >>> f.value(x), f.gradient(x)
+    (7.0, array([ 1.,  0., -1.]))
+    """
+
+    smooth = False
+
+    def __init__(self, weights: object = None) -> None:
+        self.weights: Vector | None = None if weights is None else nonnegative("weights", weights)
+        self.dimension = None if self.weights is None else len(self.weights)
+
+    def value(self, x: Vector) -> float:
+        return float(self._weighted(np.abs(x)).sum())
+
+    def gradient(self, x: Vector) -> Vector:
+        return self._weighted(np.sign(x))
+
+    def epigraph(self, n: int) -> Epigraph:
+        """min w't with −t ≤ x ≤ t."""
+        eye = sp.eye_array(n, format="csr")
+        return Epigraph(
+            sp.vstack([eye, -eye], "csr"), sp.vstack([-eye, -eye], "csr"), np.zeros(2 * n), self._weighted(np.ones(n))
+        )
+
+    def _weighted(self, x: Vector) -> Vector:
+        return x if self.weights is None else self.weights * x
+
+
+class MaxNorm(ConvexFunction):
+    """‖x‖∞ = maxⱼ |xⱼ|, with ±1 at the first largest component as subgradient, and 0 at x = 0.
+
+    >>> f = MaxNorm()
+    >>> x = np.array([3.0, -4.0, 4.0])
+    >>> f.value(x), f.gradient(x)
+    (4.0, array([ 0., -1.,  0.]))
+    """
+
+    smooth = False
+
+    def value(self, x: Vector) -> float:
+        return float(np.abs(x).max())
+
+    def gradient(self, x: Vector) -> Vector:
+        largest = int(np.argmax(np.abs(x)))
+        gradient = np.zeros_like(x)
+        gradient[largest] = np.sign(x[largest])
+        return gradient
+
+    def epigraph(self, n: int) -> Epigraph:
+        """min t with −t ≤ xⱼ ≤ t for all j."""
+        eye = sp.eye_array(n, format="csr")
+        return Epigraph(sp.vstack([eye, -eye], "csr"), sp.csr_array(-np.ones((2 * n, 1))), np.zeros(2 * n), np.ones(1))
