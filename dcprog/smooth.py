@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from dcprog._typing import Indices, Sparse, Vector
 from dcprog.errors import FunctionError
@@ -39,7 +40,7 @@ class SmoothTerm(Protocol):
 class LinearTerm:
     """c'z + constant, over the components where c is not zero."""
 
-    def __init__(self, support: Indices, coefficients: Vector, constant: float = 0.0) -> None:
+    def __init__(self, support: ArrayLike, coefficients: ArrayLike, constant: float = 0.0) -> None:
         self.support = np.asarray(support, dtype=np.int64)
         self.coefficients = np.asarray(coefficients, dtype=float)
         self.constant = float(constant)
@@ -59,21 +60,22 @@ class LinearTerm:
 
 
 class QuadraticTerm:
-    """½ z'Qz for a symmetric sparse Q."""
+    """½ z'Qz for a symmetric sparse Q, kept over the components that it touches."""
 
     def __init__(self, Q: Sparse) -> None:
         lower = sp.coo_array(sp.tril(Q))
-        self.Q = sp.csr_array(Q)
         self.rows = lower.row.astype(np.int64)
         self.cols = lower.col.astype(np.int64)
         self._values = lower.data.astype(float)
         self.support = np.unique(np.concatenate([self.rows, self.cols]))
+        self._Q = sp.csr_array(Q)[self.support][:, self.support]
 
     def value(self, z: Vector) -> float:
-        return 0.5 * float(z @ (self.Q @ z))
+        part = z[self.support]
+        return 0.5 * float(part @ (self._Q @ part))
 
     def add_gradient(self, z: Vector, out: Vector) -> None:
-        out += self.Q @ z
+        out[self.support] += self._Q @ z[self.support]
 
     def hessian_values(self, z: Vector) -> Vector:
         return self._values

@@ -1,0 +1,73 @@
+"""SLA, the Successive Linearization Algorithm 4.2 of Neumann, Schnörr & Steidl (2005), after Bradley & Mangasarian (1998).
+
+It is written from its own definition and shares no step with DCA: that both walk together is Corollary 2, and a test.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from dcprog.algorithms.base import Algorithm, subgradient
+from dcprog.errors import CapabilityError
+from dcprog.program import DCProgram
+from dcprog.result import State, Status
+from dcprog.solvers.base import Feature
+from dcprog.stopping import MaxIter, Rule
+from dcprog.subproblem import ProblemClass
+
+
+class Stationary(Rule):
+    """Algorithm 4.2's rule: zᵀ(xᵏ⁺¹ − xᵏ) = 0, up to rounding."""
+
+    def __init__(self, tol: float = 1e-11) -> None:
+        self.tol = tol
+
+    def check(self, state: State) -> Status | None:
+        if state.gap is None:
+            return None
+        return Status.CONVERGED if state.gap <= self.tol * (1.0 + abs(state.f)) else None
+
+    def __repr__(self) -> str:
+        return f"Stationary(tol={self.tol})"
+
+
+class SLA(Algorithm):
+    """For concave f on a polyhedron X: z ∈ ∂f(xᵏ) (superdifferential), xᵏ⁺¹ ∈ arg vertex min {zᵀ(x − xᵏ) : x ∈ X}; stop when
+    zᵀ(xᵏ⁺¹ − xᵏ) = 0.
+
+    >>> import pyomo.environ as pyo
+    >>> from dcprog import DCProgram
+    >>> m = pyo.ConcreteModel(); m.x = pyo.Var(bounds=(-3, 2), initialize=1)
+    >>> [state.f for state in SLA(DCProgram(m, g=0, h=m.x**2))]
+    [-1.0, -4.0, -4.0]
+    """
+
+    name = "sla"
+    needs = Feature.VERTEX
+
+    @classmethod
+    def check(cls, program: DCProgram) -> None:
+        kind = program.compiled.subproblem.problem_class
+        if kind is not ProblemClass.LP:
+            raise CapabilityError(
+                f"SLA needs a concave f on a polyhedron, i.e. g linear and C given by linear constraints, but the subproblem "
+                f"is {kind}: use DCA"
+            )
+
+    @classmethod
+    def default_rule(cls, program: DCProgram, tol: float | None = None, max_iter: int = 1000) -> Rule:
+        """zᵀ(xᵏ⁺¹ − xᵏ) = 0 up to rounding (or ``tol``), or the iteration limit."""
+        return (Stationary() if tol is None else Stationary(tol)) | MaxIter(max_iter)
+
+    def advance(self, state: State) -> State:
+        began = time.perf_counter()
+        c = self.program.compiled
+        z = np.zeros(c.subproblem.n)
+        z[: c.n] = -subgradient(self.program, state.x)
+        z += c.subproblem.c
+        self.dispatcher.timings.update += time.perf_counter() - began
+        vertex = self._minimise(z, state.x)
+        decrease = -float(z @ (vertex.z - c.lift(state.x)))
+        return self._next_state(state, vertex, decrease, began)

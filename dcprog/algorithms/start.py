@@ -1,0 +1,87 @@
+"""A point of C to start from: the given one, or the nearest in C."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from dcprog._typing import Vector
+from dcprog.certificate import feasibility
+from dcprog.errors import DCProgError
+from dcprog.program import DCProgram
+from dcprog.solvers.base import Claim
+from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
+
+FEASIBLE = 1e-8
+
+
+class Infeasible(DCProgError):
+    """C is empty."""
+
+
+class NoStart(DCProgError):
+    """No point of C was found, though nothing says that there is none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """A feasible start, and how far it lies from the point that was asked for."""
+
+    x: Vector
+    moved: float = 0.0
+    asked: bool = False
+
+    @property
+    def message(self) -> str | None:
+        if not (self.asked and self.moved > 0):
+            return None
+        return f"the start was not in C and was projected onto it, a distance of {self.moved:.3g}"
+
+
+def feasible_start(program: DCProgram, x0: Any, time_limit: float | None = None) -> Start:
+    """x0, else the model's values, else 0; projected onto C where it lies outside."""
+    compiled = program.compiled
+    asked = x0 is not None or not np.isnan(compiled.values).any()
+    x = program.vector({}) if x0 is None else program.vector(x0)
+    if x0 is None and not asked:
+        x = np.clip(x, compiled.lower, compiled.upper)
+    C = compiled.feasible_set
+    if feasibility(C, _lifted(program, x)) <= FEASIBLE:
+        return Start(x)
+    nearest = _project(program, x, time_limit)
+    return Start(nearest, float(np.linalg.norm(nearest - x)), asked)
+
+
+def _project(program: DCProgram, x: Vector, time_limit: float | None) -> Vector:
+    """argmin ½‖y − x‖² over C."""
+    C, n = program.compiled.feasible_set, program.compiled.n
+    if C.is_box:
+        return np.clip(x, C.lower, C.upper)
+    on_x = np.zeros(C.n)
+    on_x[:n] = 1.0
+    distance = replace(C, Q=sp.csc_array(sp.diags_array(on_x)), c=np.zeros(C.n))
+    c = np.zeros(C.n)
+    c[:n] = -x
+    lifted = _lifted(program, x)
+    try:
+        return Dispatcher(distance).solve(c, lifted, time_limit).z[:n]
+    except SubproblemUnsolved as unsolved:
+        return _any_point(program, unsolved, time_limit)
+
+
+def _any_point(program: DCProgram, unsolved: SubproblemUnsolved, time_limit: float | None) -> Vector:
+    """A second opinion when the projection fails: is there a point at all?"""
+    C, n = program.compiled.feasible_set, program.compiled.n
+    try:
+        return Dispatcher(C).solve(np.zeros(C.n), None, time_limit).z[:n]
+    except SubproblemUnsolved as second:
+        if Claim.INFEASIBLE in (unsolved.claim, second.claim):
+            raise Infeasible(f"no point satisfies the constraints ({second}): relax one of them") from second
+        raise NoStart(f"no point of C was found ({second}): pass a feasible x0") from second
+
+
+def _lifted(program: DCProgram, x: Vector) -> Vector:
+    return program.compiled.lift(x)[: program.compiled.feasible_set.n]

@@ -1,0 +1,129 @@
+"""A solver's claim, checked: residuals of the optimality conditions, recomputed from the compiled arrays.
+
+At an optimal z of the subproblem with multipliers y of the rows and μ ≤ 0 of the constraints ψ ≤ 0 the reduced gradient
+
+    r = ∇objective(z) − A'y − Σ μᵢ ∇ψᵢ(z)
+
+is ≥ 0 where z is at its lower bound, ≤ 0 at its upper and 0 in between. Since the problem is convex this is sufficient, and
+the duality gap is Σ |rⱼ|·(distance of zⱼ to the bound that the sign of rⱼ belongs to), plus the same for the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import lsq_linear
+
+from dcprog._typing import Vector
+from dcprog.solvers.base import Answer
+from dcprog.subproblem import Subproblem
+
+TOLERANCE = 1e-6
+"""Largest relative residual with which a claim of optimality is accepted."""
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Relative residuals of the optimality conditions: infeasibility, stationarity, duality gap."""
+
+    primal: float
+    dual: float
+    gap: float
+
+    @property
+    def worst(self) -> float:
+        return float(np.max([self.primal, self.dual, self.gap]))  # NaN stays NaN, and is no certificate
+
+    def holds(self, tol: float = TOLERANCE) -> bool:
+        return self.worst <= tol
+
+    def __str__(self) -> str:
+        return f"primal {self.primal:.1e}, dual {self.dual:.1e}, gap {self.gap:.1e}"
+
+
+def verify(problem: Subproblem, c: Vector, answer: Answer) -> Residuals:
+    """Residuals of ``answer`` to ``problem`` with linear cost ``c``."""
+    assert answer.z is not None
+    z = answer.z
+    if not np.isfinite(z).all():
+        return Residuals(np.inf, np.inf, np.inf)
+    gradient = problem.gradient(z, c)
+    activity = problem.A @ z if problem.m else np.empty(0)
+    psi = np.array([row.value(z) for row in problem.constraints])
+    y, mu = answer.row_duals, answer.constraint_duals
+    if (y is None and problem.m) or (mu is None and problem.constraints):
+        y, mu = _recover_multipliers(problem, z, gradient, activity, psi)
+    scale = 1.0 + float(np.abs(gradient).max(initial=0.0))
+    reduced = gradient - (problem.A.T @ y if problem.m else 0.0)
+    for multiplier, row in zip(mu if mu is not None else (), problem.constraints, strict=True):
+        reduced = reduced - multiplier * row.gradient(z)
+    signs, gaps = _conditions(reduced, z, problem.lower, problem.upper, scale)
+    if problem.m:
+        row_signs, row_gaps = _conditions(y, activity, problem.row_lower, problem.row_upper, scale)
+        signs, gaps = max(signs, row_signs), gaps + row_gaps
+    if problem.constraints:
+        psi_signs, psi_gaps = _conditions(mu, psi, np.full_like(psi, -np.inf), np.zeros_like(psi), scale)
+        signs, gaps = max(signs, psi_signs), gaps + psi_gaps
+    return Residuals(
+        primal=feasibility(problem, z, activity, psi),
+        dual=signs / scale,
+        gap=gaps / (1.0 + abs(problem.value(z, c))),
+    )
+
+
+def feasibility(problem: Subproblem, z: Vector, activity: Vector | None = None, psi: Vector | None = None) -> float:
+    """Largest violation of a bound, row or constraint, relative to the size of its limit."""
+    if activity is None:
+        activity = problem.A @ z if problem.m else np.empty(0)
+    if psi is None:
+        psi = np.array([row.value(z) for row in problem.constraints])
+    violations = [
+        _violation(z, problem.lower, problem.upper),
+        _violation(activity, problem.row_lower, problem.row_upper),
+        float(psi.max(initial=0.0)),
+    ]
+    return float(np.max(violations))
+
+
+def _violation(values: Vector, lower: Vector, upper: Vector) -> float:
+    below = (lower - values) / (1.0 + np.where(np.isfinite(lower), np.abs(lower), 0.0))
+    above = (values - upper) / (1.0 + np.where(np.isfinite(upper), np.abs(upper), 0.0))
+    return float(np.maximum(below, above).max(initial=0.0))
+
+
+def _conditions(multipliers: Vector | None, values: Vector, lower: Vector, upper: Vector, scale: float) -> tuple[float, float]:
+    """Largest multiplier whose sign has no limit to belong to, and Σ |multiplier|·slack over the others.
+
+    Multipliers below rounding are left out of the sum: times a distant bound they would say nothing about the solution.
+    """
+    assert multipliers is not None
+    slack = np.where(multipliers > 0, values - lower, upper - values)
+    size = np.abs(multipliers)
+    homeless = np.isinf(slack)
+    significant = ~homeless & (size > 1e-9 * scale)
+    return float(size[homeless].max(initial=0.0)), float((size[significant] * np.abs(slack[significant])).sum())
+
+
+def _recover_multipliers(
+    problem: Subproblem, z: Vector, gradient: Vector, activity: Vector, psi: Vector
+) -> tuple[Vector, Vector]:
+    """Multipliers of the active rows and constraints that leave the least stationarity residual, for solvers without duals."""
+    near = 1e-6 * (1.0 + np.abs(activity))
+    at_lower = activity - problem.row_lower <= near
+    at_upper = problem.row_upper - activity <= near
+    rows = np.flatnonzero(at_lower | at_upper)
+    tight = np.flatnonzero(psi >= -1e-6)
+    inner = (z - problem.lower > 1e-7 * (1 + np.abs(z))) & (problem.upper - z > 1e-7 * (1 + np.abs(z)))
+    jacobian = sp.csr_array(problem.A)[rows] if rows.size else sp.csr_array((0, problem.n))
+    if tight.size:
+        jacobian = sp.vstack([jacobian, sp.csr_array(np.array([problem.constraints[i].gradient(z) for i in tight]))])
+    y, mu = np.zeros(problem.m), np.zeros(len(psi))
+    if jacobian.shape[0] == 0 or not inner.any():
+        return y, mu
+    high = np.concatenate([np.where(at_lower[rows], np.inf, 1e-12), np.full(len(tight), 1e-12)])
+    low = np.concatenate([np.where(at_upper[rows], -np.inf, -1e-12), np.full(len(tight), -np.inf)])
+    fit = lsq_linear(jacobian.tocsc()[:, np.flatnonzero(inner)].T.toarray(), gradient[inner], bounds=(low, high), tol=1e-12)
+    y[rows], mu[tight] = fit.x[: len(rows)], fit.x[len(rows) :]
+    return y, mu

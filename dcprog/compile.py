@@ -1,0 +1,165 @@
+"""Pyomo → arrays and oracles, once. Nothing behind this file imports Pyomo (but the Pyomo solvers)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pyomo.core.base.block import Block
+from pyomo.core.base.constraint import Constraint
+from pyomo.core.base.objective import Objective
+from pyomo.core.base.var import Var
+
+from dcprog._typing import Indices, Vector
+from dcprog.convex_set import ConvexSet
+from dcprog.errors import DataError, ModelError
+from dcprog.expressions import Parts, take_apart
+from dcprog.matrix_constraint import MatrixConstraint
+from dcprog.smooth import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
+from dcprog.subproblem import Subproblem
+from dcprog.tape import batch
+
+
+@dataclass(frozen=True, eq=False)
+class Slot:
+    """Where a named Pyomo variable lives in x. Fixed entries have position −1 and their value in ``fixed``."""
+
+    positions: Indices
+    fixed: Vector
+    shape: tuple[int, ...]
+
+    def read(self, x: Vector) -> np.ndarray:
+        free = self.positions >= 0
+        out = self.fixed.copy()
+        out[free] = x[self.positions[free]]
+        return out.reshape(self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """A DC program in NumPy: min g(x) − h(x) over C, and the subproblem min g(x) − ⟨u, x⟩ over C without its u."""
+
+    variables: tuple[Any, ...]
+    slots: Mapping[str, Slot]
+    g: SmoothSum
+    h: SmoothSum
+    g_parts: Parts
+    h_parts: Parts
+    feasible_set: Subproblem
+    """C alone, as a subproblem without an objective."""
+    subproblem: Subproblem
+    convex_set: ConvexSet
+    values: Vector
+    """The values that the model's variables came with; NaN where they had none."""
+
+    @property
+    def n(self) -> int:
+        return len(self.variables)
+
+    @property
+    def lower(self) -> Vector:
+        return self.subproblem.lower[: self.n]
+
+    @property
+    def upper(self) -> Vector:
+        return self.subproblem.upper[: self.n]
+
+    def lift(self, x: Vector) -> Vector:
+        """x with the epigraph variables at their values."""
+        return self.convex_set.lift(x)
+
+    def cost(self, u: Vector) -> Vector:
+        """Linear cost of the subproblem for the subgradient u."""
+        c = self.subproblem.c.copy()
+        c[: self.n] -= u
+        return c
+
+
+def compile_program(model: Any, g: Any, h: Any, convex: Iterable[Any] = ()) -> Compiled:
+    """Read the model, g and h. ``convex`` lists the constraints that the user declares convex."""
+    _refuse_objectives(model)
+    data = list(model.component_data_objects(Var, active=True, descend_into=Block))
+    variables = [v for v in data if not v.fixed]
+    if not variables:
+        raise ModelError("the model has no free variable: add a Var, or unfix one")
+    index = {id(v): i for i, v in enumerate(variables)}
+    lower, upper = _bounds(variables)
+    convex_set = ConvexSet(lower, upper, index)
+    for matrix in model.component_objects(MatrixConstraint, active=True, descend_into=Block):
+        convex_set.add_matrix(matrix)
+    declared = {id(c) for component in convex for c in (component.values() if component.is_indexed() else [component])}
+    for constraint in model.component_data_objects(Constraint, active=True, descend_into=Block):
+        convex_set.add_constraint(constraint, declared=id(constraint) in declared)
+    feasible_set = convex_set.subproblem(Parts(len(variables)))
+    g_parts, h_parts = (take_apart(e, index, len(variables)) for e in (g, h))
+    return Compiled(
+        variables=tuple(variables),
+        slots=_slots(model, index),
+        g=oracle(g_parts),
+        h=oracle(h_parts),
+        g_parts=g_parts,
+        h_parts=h_parts,
+        feasible_set=feasible_set,
+        subproblem=convex_set.subproblem(g_parts),
+        convex_set=convex_set,
+        values=np.array([np.nan if v.value is None else v.value for v in variables], dtype=float),
+    )
+
+
+def oracle(parts: Parts) -> SmoothSum:
+    """Value and (sub)gradient of an expression."""
+    support = np.fromiter(parts.linear, dtype=np.int64, count=len(parts.linear))
+    coefficients = np.fromiter(parts.linear.values(), dtype=float, count=len(parts.linear))
+    terms: list[SmoothTerm] = [LinearTerm(support, coefficients, parts.constant)]
+    Q = parts.Q
+    if Q is not None:
+        terms.append(QuadraticTerm(Q))
+    terms += batch([*parts.tapes, *(k.tape for k in parts.kinks)])
+    terms += [FunctionTerm(b.function, b.indices, b.weight) for b in parts.functions]
+    return SmoothSum(terms, parts.n)
+
+
+def _refuse_objectives(model: Any) -> None:
+    for objective in model.component_data_objects(Objective, active=True, descend_into=Block):
+        raise ModelError(
+            f"the model has an objective ({objective.name}): a DC program minimises g − h, given to DCProgram, over the "
+            "model's constraints; delete or deactivate the objective"
+        )
+
+
+def _bounds(variables: list[Any]) -> tuple[Vector, Vector]:
+    lower = np.array([-np.inf if v.lb is None else v.lb for v in variables], dtype=float)
+    upper = np.array([np.inf if v.ub is None else v.ub for v in variables], dtype=float)
+    for v in variables:
+        if not v.is_continuous():
+            raise ModelError(f"variable {v.name} is discrete, but C has to be convex: relax it to Reals with bounds")
+    bad = np.flatnonzero(~(lower <= upper) | (lower == np.inf) | (upper == -np.inf))
+    if bad.size:
+        i = bad[0]
+        raise DataError(f"variable {variables[i].name} has bounds [{lower[i]}, {upper[i]}], which no value satisfies")
+    return lower, upper
+
+
+def _slots(model: Any, index: Mapping[int, int]) -> dict[str, Slot]:
+    slots = {}
+    for component in model.component_objects(Var, active=True, descend_into=Block):
+        data = list(component.values())
+        positions = np.array([index.get(id(v), -1) for v in data], dtype=np.int64)
+        fixed = np.array([np.nan if i >= 0 or v.value is None else v.value for i, v in zip(positions, data, strict=True)])
+        slots[component.name] = Slot(positions, fixed.astype(float), _shape(component))
+    return slots
+
+
+def _shape(component: Any) -> tuple[int, ...]:
+    """() for a scalar, (d,) for one index, (p, q, …) for a full grid of tuples."""
+    if not component.is_indexed():
+        return ()
+    keys = list(component.keys())
+    if keys and isinstance(keys[0], tuple):
+        axes = [list(dict.fromkeys(key[a] for key in keys)) for a in range(len(keys[0]))]
+        shape = tuple(map(len, axes))
+        if int(np.prod(shape)) == len(keys):
+            return shape
+    return (len(keys),)

@@ -1,0 +1,209 @@
+"""What an algorithm yields and what a solve returns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dcprog._typing import Vector
+from dcprog.errors import unknown_name
+
+if TYPE_CHECKING:
+    from dcprog.certificate import Residuals
+    from dcprog.compile import Slot
+
+Derived = Mapping[str, Callable[[Mapping[str, np.ndarray]], np.ndarray]]
+"""Further arrays by name, computed from those of the variables."""
+
+
+class Status(str, Enum):
+    """How a run ended. DCA finds critical points, so the best of these is ``converged``, never "optimal"."""
+
+    CONVERGED = "converged"
+    ITERATION_LIMIT = "iteration_limit"
+    TIME_LIMIT = "time_limit"
+    INTERRUPTED = "interrupted"
+    STOPPED_BY_CALLBACK = "stopped_by_callback"
+    SUBPROBLEM_FAILED = "subproblem_failed"
+    NOT_CONVEX = "not_convex"
+    UNBOUNDED = "unbounded"
+    INFEASIBLE = "infeasible"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """One iterate. ``gap``, ``step`` and what follows belong to the iteration that led here, and are None at the start."""
+
+    iteration: int
+    x: Vector
+    f: float
+    g: float
+    h: float
+    gap: float | None = None
+    step: float | None = None
+    solver: str | None = None
+    residuals: Residuals | None = None
+    escalations: tuple[str, ...] = ()
+    seconds: float = 0.0
+    previous: Vector | None = None
+    slots: Mapping[str, Slot] = field(default_factory=dict, repr=False)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """The values of a variable, by its name on the model."""
+        if name not in self.slots:
+            raise unknown_name("variable", name, self.slots)
+        return self.slots[name].read(self.x)
+
+    def step_on(self, names: Sequence[str]) -> float:
+        """The step, on the named variables only."""
+        assert self.previous is not None
+        return max(relative_step(self[name], self.slots[name].read(self.previous)) for name in names)
+
+
+def relative_step(new: np.ndarray, old: np.ndarray) -> float:
+    """maxᵢ min(|Δxᵢ|, |Δxᵢ/xᵢ|), the left-hand side of Algorithm 4.1's stopping rule.
+
+    >>> round(relative_step(np.array([1.1, 100.0]), np.array([1.0, 101.0])), 12)
+    0.1
+    """
+    return float((np.abs(new - old) / np.maximum(np.abs(old), 1.0)).max(initial=0.0))
+
+
+@dataclass(frozen=True)
+class Record:
+    """A line of the history: a state without its point."""
+
+    iteration: int
+    f: float
+    g: float
+    h: float
+    gap: float | None
+    step: float | None
+    solver: str | None
+    primal_residual: float | None
+    dual_residual: float | None
+    gap_residual: float | None
+    seconds: float
+
+    @classmethod
+    def of(cls, state: State) -> Record:
+        r = state.residuals
+        residuals = (None, None, None) if r is None else (r.primal, r.dual, r.gap)
+        return cls(
+            state.iteration, state.f, state.g, state.h, state.gap, state.step, state.solver, *residuals, state.seconds
+        )
+
+
+@dataclass(eq=False)
+class Result(Mapping[str, np.ndarray]):
+    """The outcome of :func:`dcprog.solve`.
+
+    ``result["w"]`` is the array of the model's variable w. ``gap`` is f(x_k) − [g(x_{k+1}) − h(x_k) − ⟨u_k, x_{k+1} − x_k⟩] of
+    the last iteration: it is ≥ 0, and 0 says that x_k solves its own subproblem, i.e. is critical.
+    """
+
+    name: str
+    status: Status
+    objective: float
+    x: Vector
+    gap: float | None
+    iterations: int
+    algorithm: str
+    solver: str
+    arrays: dict[str, np.ndarray] = field(repr=False)
+    history: list[Record] = field(repr=False)
+    timings: dict[str, float]
+    rebuilds: int = 0
+    messages: list[str] = field(default_factory=list)
+    runs: list[dict[str, Any]] = field(default_factory=list, repr=False)
+
+    @property
+    def success(self) -> bool:
+        """Whether the run converged."""
+        return self.status is Status.CONVERGED
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.arrays:
+            raise unknown_name("variable", name, self.arrays)
+        return self.arrays[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.arrays)
+
+    def __len__(self) -> int:
+        return len(self.arrays)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.arrays
+
+    def __str__(self) -> str:
+        gap = "–" if self.gap is None else f"{self.gap:.2e}"
+        times = ", ".join(f"{k} {v:.3f}" for k, v in self.timings.items())
+        lines = [
+            f"{self.name or 'DC program'}: {self.status} after {self.iterations} iterations of {self.algorithm} with {self.solver}",
+            f"  objective  {self.objective:.10g}",
+            f"  gap        {gap}",
+            f"  seconds    {times}",
+            *(f"  note       {message}" for message in self.messages),
+        ]
+        return "\n".join(lines)
+
+    def load_into(self, model: Any) -> None:
+        """Write the values into the variables of ``model`` that carry the same names."""
+        import pyomo.environ as pyo
+
+        for component in model.component_objects(pyo.Var, descend_into=pyo.Block):
+            if component.name in self.arrays:
+                for variable, value in zip(component.values(), np.ravel(self.arrays[component.name]), strict=True):
+                    if not variable.fixed:
+                        variable.set_value(float(value), skip_validation=True)
+
+    def save(self, path: str | Path) -> None:
+        """Write ``path``.json (everything but arrays) and ``path``.npz (the arrays)."""
+        base = Path(path)
+        np.savez_compressed(base.with_name(base.name + ".npz"), __x=self.x, **self.arrays)
+        base.with_name(base.name + ".json").write_text(json.dumps(self.to_dict(), indent=1, allow_nan=True))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Result:
+        """Read what :meth:`save` wrote."""
+        base = Path(path)
+        data = json.loads(base.with_name(base.name + ".json").read_text())
+        with np.load(base.with_name(base.name + ".npz"), allow_pickle=False) as npz:
+            arrays = {name: npz[name] for name in npz.files if name != "__x"}
+            x = npz["__x"]
+        data["status"] = Status(data["status"])
+        data["history"] = [Record(**record) for record in data["history"]]
+        return cls(x=x, arrays=arrays, **data)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the arrays, as plain JSON types."""
+        return {
+            "name": self.name,
+            "status": str(self.status),
+            "objective": self.objective,
+            "gap": self.gap,
+            "iterations": self.iterations,
+            "algorithm": self.algorithm,
+            "solver": self.solver,
+            "history": [asdict(record) for record in self.history],
+            "timings": self.timings,
+            "rebuilds": self.rebuilds,
+            "messages": self.messages,
+            "runs": self.runs,
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Objective and gap over the iterations, on matplotlib axes (extra ``[plot]``)."""
+        from dcprog.plots import plot_convergence
+
+        return plot_convergence(self, ax)

@@ -1,0 +1,84 @@
+"""OSQP: operator splitting with polishing for convex QP (Stellato, Banjac, Goulart, Bemporad & Boyd, 2020)."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from dcprog._typing import Vector
+from dcprog.solvers._qp import INFINITY, answer, apply_options, hessian_of, rows_of
+from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.subproblem import ProblemClass, Subproblem
+
+DEFAULTS = {"verbose": False, "polishing": True, "eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 50_000}
+
+CLAIMS = {
+    "OSQP_SOLVED": Claim.OPTIMAL,
+    "OSQP_PRIMAL_INFEASIBLE": Claim.INFEASIBLE,
+    "OSQP_PRIMAL_INFEASIBLE_INACCURATE": Claim.INFEASIBLE,
+    "OSQP_DUAL_INFEASIBLE": Claim.UNBOUNDED,
+    "OSQP_DUAL_INFEASIBLE_INACCURATE": Claim.UNBOUNDED,
+    "OSQP_TIME_LIMIT_REACHED": Claim.TIME_LIMIT,
+}
+
+
+class OSQP(Solver):
+    """OSQP by its own interface, with polishing, warm-started with the last solution."""
+
+    name = "osqp"
+    module = "osqp"
+    distribution = "osqp"
+    install = "pip install osqp"
+    classes = frozenset({ProblemClass.QP})
+    features = Feature.DUALS | Feature.LINEAR_ROWS | Feature.WARM_START
+
+    def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
+        return OSQPSession(problem, options)
+
+
+class OSQPSession(Session):
+    def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
+        import osqp
+
+        self.problem = problem
+        self.rows = rows_of(problem, (problem.lower > -INFINITY) | (problem.upper < INFINITY))
+        self.statuses = {status.value: status.name for status in osqp.SolverStatus}
+        self.solver = osqp.OSQP(algebra="builtin")  # the others use several threads, or a graphics card
+        self.settings = self.solver.ext.OSQPSettings()
+        self.solver.ext.osqp_set_default_settings(self.settings)
+        chosen = DEFAULTS | dict(options)
+        apply_options("osqp", self.settings, chosen)
+        # A last equation 0'z = 0: without an active row OSQP does not polish, and says so on stdout whatever its verbosity.
+        K = sp.csc_matrix(sp.vstack([self.rows.K, sp.csr_array((1, problem.n))]))
+        lower, upper = np.append(self.rows.lower, 0.0), np.append(self.rows.upper, 0.0)
+        self.solver.setup(hessian_of(problem), problem.c, K, lower, upper, **chosen)
+
+    def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
+        limit = min(self.settings.time_limit, np.inf if time_limit is None else time_limit)
+        end = time.monotonic() + limit
+        self.solver.update(q=c)
+        if start is not None:
+            self.solver.warm_start(x=start)
+        # Splitting is slow at the end, and may stall: where polishing hits the active set earlier it is exact at once.
+        rough, polished = self._run(c, 100.0, limit)
+        if polished or rough.claim is not Claim.OPTIMAL:
+            return rough
+        tight, _ = self._run(c, 1.0, max(end - time.monotonic(), 1e-3))
+        best = tight if tight.claim is Claim.OPTIMAL else rough
+        return dataclasses.replace(best, iterations=rough.iterations + tight.iterations)
+
+    def _run(self, c: Vector, factor: float, limit: float) -> tuple[Answer, bool]:
+        """The answer to ``factor`` times the tolerance, from where the solver is, and whether it was polished."""
+        eps_abs, eps_rel = factor * self.settings.eps_abs, factor * self.settings.eps_rel
+        self.solver.update_settings(eps_abs=eps_abs, eps_rel=eps_rel, time_limit=limit)
+        found = self.solver.solve(raise_error=False)
+        status = self.statuses[found.info.status_val]
+        row_duals = -self.rows.duals(np.array(found.y))
+        claim = CLAIMS.get(status, Claim.FAILED)
+        found_answer = answer(self.problem, c, claim, np.array(found.x), row_duals, status, found.info.iter)
+        return found_answer, found.info.status_polish == 1

@@ -1,0 +1,120 @@
+"""Solvers by name, and which one ``auto`` takes.
+
+The table behind ``auto`` was measured with ``python -m benchmarks.solvers`` (docs/solvers.md has the figures): HiGHS keeps its
+basis between LPs; PIQP is the fastest on the papers' QPs; Ipopt takes every smooth convex problem, and SciPy's L-BFGS-B is
+faster than it where there are only bounds and the Hessian is dense or missing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+
+from dcprog.errors import CapabilityError, SolverUnavailableError, unknown_name
+from dcprog.functions.base import ConvexFunction
+from dcprog.smooth import FunctionTerm
+from dcprog.solvers.base import Feature, Solver
+from dcprog.subproblem import ProblemClass, Subproblem
+
+_CLASSES = {
+    "highs": "dcprog.solvers.highs:Highs",
+    "piqp": "dcprog.solvers.piqp:PIQP",
+    "ipopt": "dcprog.solvers.ipopt:Ipopt",
+    "scipy": "dcprog.solvers.scipy:SciPy",
+    "clarabel": "dcprog.solvers.clarabel:Clarabel",
+    "osqp": "dcprog.solvers.osqp:OSQP",
+}
+
+PREFERENCE: dict[ProblemClass, tuple[str, ...]] = {
+    ProblemClass.LP: ("highs", "clarabel", "piqp", "ipopt"),
+    ProblemClass.QP: ("piqp", "clarabel", "highs", "ipopt", "osqp", "scipy"),
+    ProblemClass.NLP: ("ipopt", "scipy"),
+}
+"""In which order solvers are tried for each class of subproblem."""
+
+_registered: dict[str, Solver] = {}
+
+
+def names() -> tuple[str, ...]:
+    """Every name that :func:`get` knows, but for the ``pyomo:<name>`` family."""
+    return (*_CLASSES, *_registered)
+
+
+def register(solver: Solver) -> None:
+    """Make a solver of your own known by its name."""
+    _registered[solver.name] = solver
+
+
+def get(name: str) -> Solver:
+    """The solver called ``name``.
+
+    >>> get("highs").name
+    'highs'
+    >>> get("higs")
+    Traceback (most recent call last):
+    dcprog.errors.UnknownNameError: unknown solver 'higs': did you mean 'highs'? Known: auto, clarabel, highs, ipopt, ...
+    """
+    if name in _registered:
+        return _registered[name]
+    if isinstance(name, str) and name.startswith("pyomo:"):
+        from dcprog.solvers.pyomo import PyomoSolver
+
+        return PyomoSolver(name.removeprefix("pyomo:"))
+    if name not in _CLASSES:
+        raise unknown_name("solver", name, ["auto", *names(), "pyomo:<name>"])
+    module, _, attribute = _CLASSES[name].partition(":")
+    solver: Solver = getattr(importlib.import_module(module), attribute)()
+    return solver
+
+
+def everything() -> Iterator[Solver]:
+    """Every named solver, installed or not."""
+    return map(get, names())
+
+
+def chain(name: str, problem: Subproblem, needs: Feature = Feature.NONE) -> list[Solver]:
+    """Solvers for ``problem`` in the order in which they are tried: the named one first, then every capable one as a rescue."""
+    first = [] if name == "auto" else [_required(name, problem, needs)]
+    rescue = [s for s in map(get, _preference(problem)) if s.available() and _lack(s, problem, needs) is None]
+    solvers = first + [s for s in rescue if s.name not in {f.name for f in first}]
+    if not solvers:
+        raise SolverUnavailableError(f"no installed solver takes this {problem.problem_class}: pip install 'dcprog[solvers]'")
+    return solvers
+
+
+def capable(problem: Subproblem) -> list[Solver]:
+    """Every installed named solver that declares it can solve ``problem``."""
+    return [s for s in everything() if s.available() and s.missing(problem) is None]
+
+
+def _required(name: str, problem: Subproblem, needs: Feature) -> Solver:
+    solver = get(name)
+    if not solver.available():
+        raise SolverUnavailableError(f"solver {name!r} is not installed: {solver.install}")
+    lack = _lack(solver, problem, needs)
+    if lack:
+        can = [s.name for s in capable(problem) if _lack(s, problem, needs) is None]
+        raise CapabilityError(f"solver {name!r} cannot solve this: {lack}; these can: {', '.join(can) or 'none installed'}")
+    return solver
+
+
+def _lack(solver: Solver, problem: Subproblem, needs: Feature) -> str | None:
+    absent = needs & ~solver.features
+    if absent:
+        return f"it does not offer {absent.name}"
+    return solver.missing(problem)
+
+
+def _preference(problem: Subproblem) -> tuple[str, ...]:
+    order = PREFERENCE[problem.problem_class]
+    if problem.problem_class is ProblemClass.NLP and problem.is_box and _hessian_is_costly(problem):
+        return ("scipy", "ipopt")
+    return order
+
+
+def _hessian_is_costly(problem: Subproblem) -> bool:
+    """A vectorised function with a dense Hessian, or with none."""
+    functions: list[ConvexFunction] = []
+    if problem.smooth is not None:
+        functions = [t.function for t in problem.smooth.terms if isinstance(t, FunctionTerm)]
+    return any(not f.separable or not f.has_hessian for f in functions)

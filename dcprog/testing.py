@@ -1,0 +1,223 @@
+"""Statements about DC programs as tests: for ours, and for yours.
+
+>>> import pyomo.environ as pyo
+>>> from dcprog import DCA, SLA, DCProgram
+>>> m = pyo.ConcreteModel(); m.x = pyo.Var(bounds=(-3, 2), initialize=1)
+>>> program = DCProgram(m, g=0, h=m.x**2)
+>>> assert_lockstep(SLA(program), DCA(program))     # Corollary 2
+>>> print(check_program(program))
+ok    g is convex on C
+ok    h is convex on C
+ok    subgradients of g
+ok    subgradients of h
+ok    gradient of g against differences
+ok    gradient of h against differences
+ok    f decreases
+ok    the limit is critical
+ok    solvers agree
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from dcprog._typing import Matrix, Vector
+from dcprog.algorithms.base import AlgorithmStopped
+from dcprog.algorithms.dca import DCA
+from dcprog.algorithms.start import feasible_start
+from dcprog.convexity import midpoint_violation, sample_box
+from dcprog.driver import run
+from dcprog.errors import DCProgError
+from dcprog.program import DCProgram
+from dcprog.result import State
+from dcprog.smooth import SmoothSum
+from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
+from dcprog.solvers.registry import capable
+
+
+@dataclass(frozen=True)
+class Check:
+    """One statement, whether it held, and where it did not."""
+
+    statement: str
+    passed: bool
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{'ok   ' if self.passed else 'FAIL '} {self.statement}{': ' + self.detail if self.detail else ''}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """The outcome of :func:`check_program`."""
+
+    checks: tuple[Check, ...]
+
+    @property
+    def passed(self) -> bool:
+        return all(c.passed for c in self.checks)
+
+    def raise_if_failed(self) -> None:
+        """AssertionError with the checks that failed."""
+        failed = [str(c) for c in self.checks if not c.passed]
+        if failed:
+            raise AssertionError("\n".join(failed))
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.checks))
+
+    def __iter__(self) -> Iterator[Check]:
+        return iter(self.checks)
+
+
+def check_program(program: DCProgram, *, x0: Any = None, samples: int = 24, seed: int = 0, tol: float = 1e-5) -> Report:
+    """Check the contract of a DC program: convexity, (sub)gradients, descent, criticality of the limit, solver agreement.
+
+    Convexity and subgradients are sampled at points of C; they can be refuted so, not proved.
+    """
+    points = feasible_points(program, samples, np.random.default_rng(seed), x0)
+    c = program.compiled
+    checks: list[Check] = []
+    for letter, f in (("g", c.g), ("h", c.h)):
+        checks.append(_convex(f, letter, points))
+    for letter, f in (("g", c.g), ("h", c.h)):
+        checks.append(_subgradients(f, letter, points))
+    for letter, f in (("g", c.g), ("h", c.h)):
+        checks.append(_differences(f, letter, points, np.random.default_rng(seed)))
+    checks += _walk(program, x0, tol)
+    checks.append(_solvers_agree(program, points[0], tol))
+    return Report(tuple(checks))
+
+
+def feasible_points(program: DCProgram, count: int, rng: np.random.Generator, x0: Any = None) -> Matrix:
+    """Points of C: the start, projections of random points, and random convex combinations of all of these."""
+    c = program.compiled
+    start = feasible_start(program, x0).x
+    raw = sample_box(c.lower, c.upper, start, count, rng)
+    if not c.feasible_set.is_box:
+        corners = np.array([start, *(feasible_start(program, x).x for x in raw[: min(count, 8)])])
+        raw = rng.dirichlet(np.full(len(corners), 0.5), size=count) @ corners
+    return np.vstack([start, raw])
+
+
+def assert_lockstep(
+    a: Iterable[State], b: Iterable[State], *, tol: float = 1e-9, max_iter: int = 1000, objective_only: bool = False
+) -> int:
+    """Two algorithms produce the same iterates: Corollary 2 (SLA ≡ DCA) as an assertion. Returns how many they shared.
+
+    Where one stops earlier, the other has to be at a critical point too: its next step gains nothing. With ``objective_only``
+    the objective values are compared instead of the points.
+    """
+    shared = 0
+    last: State | None = None
+    for one, two in zip_longest(a, b):
+        if one is None or two is None:
+            later = one if two is None else two
+            assert last is not None
+            assert later.gap is not None
+            assert later.gap <= tol * (1.0 + abs(later.f)), (
+                f"one algorithm stopped after iteration {last.iteration}, the other goes on with a gap of {later.gap:.3g}"
+            )
+            break
+        difference = abs(one.f - two.f) if objective_only else float(np.abs(one.x - two.x).max(initial=0.0))
+        scale = 1.0 + (abs(one.f) if objective_only else float(np.abs(one.x).max(initial=0.0)))
+        assert difference <= tol * scale, (
+            f"iterates differ by {difference:.3g} in iteration {one.iteration}: f = {one.f:.12g} and {two.f:.12g}"
+        )
+        shared, last = shared + 1, one
+        if shared > max_iter:
+            break
+    return shared
+
+
+def _convex(f: SmoothSum, letter: str, points: Matrix) -> Check:
+    violation = midpoint_violation(f.value, points)
+    detail = "" if violation is None else f"midpoint of {_short(violation[0])} and {_short(violation[1])}, by {violation[2]:.3g}"
+    return Check(f"{letter} is convex on C", violation is None, detail)
+
+
+def _subgradients(f: SmoothSum, letter: str, points: Matrix) -> Check:
+    """f(y) ≥ f(x) + ⟨u, y − x⟩."""
+    statement = f"subgradients of {letter}"
+    for x, y in zip(points, np.roll(points, 1, axis=0), strict=True):
+        fx, fy, u = f.value(x), f.value(y), f.gradient(x)
+        excess = fx + float(u @ (y - x)) - fy
+        if not np.isfinite(u).all():
+            return Check(statement, False, f"not finite at {_short(x)}")
+        if excess > 1e-8 * (1.0 + abs(fx) + abs(fy) + float(np.abs(u) @ np.abs(y - x))):
+            return Check(statement, False, f"f(y) < f(x) + ⟨u, y − x⟩ by {excess:.3g} at x = {_short(x)}, y = {_short(y)}")
+    return Check(statement, True)
+
+
+def _differences(f: SmoothSum, letter: str, points: Matrix, rng: np.random.Generator) -> Check:
+    """Directional derivatives against central differences; at a kink the one-sided ones have to enclose it."""
+    statement = f"gradient of {letter} against differences"
+    for x in points[1:]:
+        direction = rng.standard_normal(len(x)) / np.sqrt(len(x))
+        t = 1e-6 * (1.0 + float(np.abs(x).max(initial=0.0)))
+        middle, ahead, behind = f.value(x), f.value(x + t * direction), f.value(x - t * direction)
+        if not np.isfinite([middle, ahead, behind]).all():
+            continue
+        right, left = (ahead - middle) / t, (middle - behind) / t
+        slope = float(f.gradient(x) @ direction)
+        slack = 1e-4 * (1.0 + abs(slope)) + 1e-9 * (1.0 + abs(middle)) / t
+        if not min(left, right) - slack <= slope <= max(left, right) + slack:
+            return Check(statement, False, f"slope {slope:.6g}, differences {left:.6g} and {right:.6g} at {_short(x)}")
+    return Check(statement, True)
+
+
+def _walk(program: DCProgram, x0: Any, tol: float) -> list[Check]:
+    """Theorem 1 on one run of DCA."""
+    result = run(DCA(program, x0=x0))
+    f = np.array([record.f for record in result.history])
+    rises = np.diff(f) - 1e-7 * (1.0 + np.abs(f[:-1])) if len(f) > 1 else np.empty(0)
+    k = int(rises.argmax()) if rises.size else 0
+    detail = f"by {rises[k]:.3g} in iteration {k + 1}" if rises.size and rises[k] > 0 else ""
+    descent = Check("f decreases", result.status != "not_convex" and not detail, detail or "; ".join(result.messages[-1:]))
+    if descent.passed:
+        descent = Check("f decreases", True)
+    try:
+        gap = criticality(program, result.x)
+    except (AlgorithmStopped, DCProgError) as error:
+        return [descent, Check("the limit is critical", False, str(error))]
+    fine = gap <= tol * (1.0 + abs(result.objective))
+    return [descent, Check("the limit is critical", fine, "" if fine else f"gap {gap:.3g}, status {result.status}")]
+
+
+def criticality(program: DCProgram, x: Vector) -> float:
+    """The gap of criticality at x: 0 exactly if x solves its own subproblem."""
+    state = None
+    for state in DCA(program, x0=x):
+        if state.iteration == 1:
+            break
+    assert state is not None
+    return max(state.gap or 0.0, 0.0)
+
+
+def _solvers_agree(program: DCProgram, x: Vector, tol: float) -> Check:
+    """Every capable solver finds the same value of the subproblem at x."""
+    c = program.compiled
+    cost = c.cost(c.h.gradient(x))
+    values: dict[str, float] = {}
+    for solver in capable(c.subproblem):
+        try:
+            solution = Dispatcher(c.subproblem, solver.name).solve(cost, c.lift(x), feasible=True)
+            values[solver.name] = c.subproblem.value(solution.z, cost) if not solution.escalations else np.nan
+        except SubproblemUnsolved:
+            values[solver.name] = np.nan
+    finite = [v for v in values.values() if np.isfinite(v)]
+    spread = max(finite) - min(finite) if finite else np.inf
+    agree = spread <= tol * (1.0 + max(map(abs, finite), default=0.0))
+    failed = [name for name, v in values.items() if not np.isfinite(v)]
+    detail = "" if agree and not failed else f"{values}"
+    return Check("solvers agree", agree and not failed, detail)
+
+
+def _short(x: Vector) -> str:
+    shown = ", ".join(f"{v:.4g}" for v in x[:4])
+    return f"({shown}{', …' if len(x) > 4 else ''})"
