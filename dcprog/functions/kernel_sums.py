@@ -209,7 +209,7 @@ class GaussianSum(KernelSum):
         x, z, xx, zz = self._x, self._z, self._xx, self._zz
         with blas_threads(self._operations):
             M = xx @ (zz @ W.T - 2 * x * WZ).T - 2 * zz @ (z * (x @ W)).T
-            H = (xx * r) @ xx.T + (zz * c) @ zz.T + M + M.T
+            H: Matrix = (xx * r) @ xx.T + (zz * c) @ zz.T + M + M.T
             k, l = np.triu_indices(len(x))
             last = np.empty(len(k))
             step = max(1, BLOCK // 2 // max(W.shape))
