@@ -113,7 +113,7 @@ def oracle(parts: Parts) -> SmoothSum:
     support = np.fromiter(parts.linear, dtype=np.int64, count=len(parts.linear))
     coefficients = np.fromiter(parts.linear.values(), dtype=float, count=len(parts.linear))
     terms: list[SmoothTerm] = [LinearTerm(support, coefficients, parts.constant)]
-    Q = parts.Q
+    Q = parts.Q(parts.n)
     if Q is not None:
         terms.append(QuadraticTerm(Q))
     terms += batch([*parts.tapes, *(k.tape for k in parts.kinks)])

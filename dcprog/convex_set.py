@@ -16,6 +16,7 @@ from dcprog._typing import Vector
 from dcprog.convexity import is_positive_semidefinite
 from dcprog.errors import ConvexityError, DataError, ModelError
 from dcprog.expressions import BoundFunction, Kink, Parts, take_apart
+from dcprog.functions.base import QuadraticForm
 from dcprog.matrix_constraint import MatrixConstraint
 from dcprog.smooth import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
 from dcprog.subproblem import Subproblem
@@ -70,15 +71,12 @@ class ConvexSet:
         """min g over C, its kinks as rows."""
         smooth = self._without_kinks(g, "g")
         N = self.size
-        c = np.zeros(N)
-        c[list(smooth.linear)] = list(smooth.linear.values())
         epigraph = np.full(N - self.n, np.inf)
         A, row_lower, row_upper = self._stacked_rows()
         terms = _nonlinear_terms(smooth)
-        Q = _resized(smooth.Q, N)
         return Subproblem(
-            c=c,
-            Q=None if Q is None or Q.nnz == 0 else Q,
+            c=smooth.c(N),
+            Q=smooth.Q(N),
             A=A,
             row_lower=row_lower,
             row_upper=row_upper,
@@ -124,7 +122,8 @@ class ConvexSet:
             pieces.append(_negated(pieces[0]))
         rows = [self._without_kinks(p, where) for p in pieces]
         for row in rows:
-            if not row.tapes and row.Q is not None and not is_positive_semidefinite(row.Q):
+            Q = row.Q(self.size)
+            if not row.tapes and Q is not None and not is_positive_semidefinite(Q):
                 raise ConvexityError(
                     f"a quadratic piece of a maximum in {where} is not convex: its matrix has a negative eigenvalue"
                 )
@@ -140,13 +139,9 @@ class ConvexSet:
         form = function.quadratic(len(indices))
         epigraph = None if form or function.smooth else function.epigraph(len(indices))
         if form is not None:
-            Q = sp.coo_array(sp.tril(form.Q))
-            diagonal = np.where(Q.row == Q.col, 0.5, 1.0)
-            for i, j, q in zip(indices[Q.row], indices[Q.col], bound.weight * diagonal * Q.data, strict=True):
-                key = (int(min(i, j)), int(max(i, j)))
-                out.quadratic[key] = out.quadratic.get(key, 0.0) + float(q)
-            for i, c in zip(indices.tolist(), bound.weight * form.c, strict=True):
-                out.linear[i] = out.linear.get(i, 0.0) + float(c)
+            scaled = QuadraticForm(bound.weight * form.Q, bound.weight * form.c, bound.weight * form.constant)
+            out.forms.append((indices, scaled))
+            out.constant += scaled.constant
         elif epigraph is not None:
             t = self._new_variables(len(epigraph.c))
             out.linear.update(zip(t, (bound.weight * epigraph.c).tolist(), strict=True))
@@ -167,17 +162,20 @@ class ConvexSet:
                 f"constraint {name} is neither linear nor convex quadratic: if you know that it is convex, declare it with "
                 f"DCProgram(…, convex=[m.{name}])"
             )
-        if parts.Q is not None and not is_positive_semidefinite(parts.Q):
+        Q = parts.Q(self.n)
+        if Q is not None and not is_positive_semidefinite(Q):
             raise ConvexityError(f"constraint {name} is not convex: its quadratic part has an eigenvalue of the wrong sign")
 
     def _add_below_zero(self, row: Parts) -> None:
         """row ≤ 0, a linear row if it is affine."""
+        c, Q = row.c(self.size), row.Q(self.size)
+        columns = np.flatnonzero(c)
         if row.is_affine:
-            self._rows.append((row.linear, -np.inf, -row.constant))
+            self._rows.append((dict(zip(columns.tolist(), c[columns].tolist(), strict=True)), -np.inf, -row.constant))
             return
-        terms: list[SmoothTerm] = [LinearTerm(list(row.linear), list(row.linear.values()), row.constant)]
-        if row.Q is not None:
-            terms.append(QuadraticTerm(row.Q))
+        terms: list[SmoothTerm] = [LinearTerm(columns, c[columns], row.constant)]
+        if Q is not None:
+            terms.append(QuadraticTerm(Q))
         self._smooth_rows.append(terms + _nonlinear_terms(row))
 
     def _stacked_rows(self) -> tuple[Any, Vector, Vector]:
@@ -260,10 +258,3 @@ def _resized_columns(matrix: Any, size: int) -> Any:
         return matrix
     indptr = np.concatenate([matrix.indptr, np.full(size - matrix.shape[1], matrix.indptr[-1])])
     return sp.csc_array((matrix.data, matrix.indices, indptr), shape=(matrix.shape[0], size))
-
-
-def _resized(Q: Any, size: int) -> Any:
-    if Q is None or Q.shape[0] == size:
-        return Q
-    grown = _resized_columns(Q, size)
-    return sp.csc_array((grown.data, grown.indices, grown.indptr), shape=(size, size))

@@ -40,16 +40,21 @@ def is_positive_semidefinite(Q: Sparse, tol: float = 1e-9) -> bool:
 
 
 def _block_is_psd(block: Sparse, shift: float) -> bool:
-    if block.shape[0] <= DENSE_LIMIT:
-        return bool(np.linalg.eigvalsh(block.toarray())[0] >= -shift)
-    # Sylvester: a symmetric elimination without pivoting of Q + shift·I has positive pivots only if it is definite.
-    shifted = sp.csc_matrix(block + shift * sp.eye_array(block.shape[0]))
-    options = {"SymmetricMode": True}
+    """Sylvester: Q + shift·I is definite exactly if a symmetric elimination has positive pivots only."""
+    size = block.shape[0]
+    shifted = block + shift * sp.eye_array(size)
+    if size <= DENSE_LIMIT or block.nnz > 0.1 * size**2:
+        try:
+            np.linalg.cholesky(shifted.toarray())
+        except np.linalg.LinAlgError:
+            return False
+        return True
     try:
-        pivots = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options).U.diagonal()
+        lu = splu(sp.csc_matrix(shifted), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     except RuntimeError:  # an exactly singular pivot
-        return bool(np.linalg.eigvalsh(block.toarray())[0] >= -shift)
-    return bool((pivots > 0).all())
+        return False
+    # SuperLU leaves the diagonal at a zero pivot; the signs of the pivots mean nothing then, but Q is not definite either
+    return bool((lu.perm_r == lu.perm_c).all() and (lu.U.diagonal() > 0).all())
 
 
 def sample_box(lower: Vector, upper: Vector, centre: Vector, count: int, rng: np.random.Generator) -> Matrix:

@@ -124,6 +124,7 @@ def _result(
         messages = [start.message, *messages]
     x = np.full(program.compiled.n, np.nan) if best is None else np.array(best.x)
     timings = {"compile": program.compile_seconds, **_spent(algorithm), "total": program.compile_seconds + seconds}
+    arrays = program.arrays(x)
     used = [r.solver for r in history if r.solver]
     return Result(
         name=program.name,
@@ -134,11 +135,12 @@ def _result(
         iterations=history[-1].iteration if history else 0,
         algorithm=algorithm.name,
         solver=used[-1] if used else algorithm.dispatcher.first_choice,
-        arrays=program.arrays(x),
+        arrays=arrays,
         history=history,
         timings=timings,
         rebuilds=algorithm.dispatcher.rebuilds,
         messages=messages,
+        rule=None if program.rule is None or best is None else program.rule(arrays),
     )
 
 

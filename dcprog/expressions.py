@@ -16,7 +16,7 @@ from pyomo.repn import generate_standard_repn
 
 from dcprog._typing import Indices, Sparse, Vector
 from dcprog.errors import DataError, ModelError
-from dcprog.functions.base import ConvexFunction
+from dcprog.functions.base import ConvexFunction, QuadraticForm
 from dcprog.functions.binding import FunctionExpression
 from dcprog.tape import UNARY, Operation, Tape
 
@@ -53,26 +53,36 @@ class Parts:
     tapes: list[Tape] = field(default_factory=list)
     kinks: list[Kink] = field(default_factory=list)
     functions: list[BoundFunction] = field(default_factory=list)
+    forms: list[tuple[Indices, QuadraticForm]] = field(default_factory=list)
+    """Quadratic forms of whole vectors, whose coefficients nobody looks at one by one."""
 
-    @property
-    def c(self) -> Vector:
-        out = np.zeros(self.n)
+    def c(self, size: int) -> Vector:
+        """The linear coefficients, as a vector of ``size`` variables."""
+        out = np.zeros(size)
         if self.linear:
             out[list(self.linear)] = list(self.linear.values())
+        for indices, form in self.forms:
+            np.add.at(out, indices, form.c)
         return out
 
-    @property
-    def Q(self) -> Sparse | None:  # noqa: N802 (its name in the formula)
-        """Symmetric Q of ½x'Qx."""
-        if not self.quadratic:
-            return None
-        ij = np.array(list(self.quadratic), dtype=np.int64).T
-        half = sp.coo_array((np.array(list(self.quadratic.values())), (ij[0], ij[1])), shape=(self.n, self.n))
-        return sp.csc_array(half + half.T)
+    def Q(self, size: int) -> Sparse | None:  # noqa: N802 (its name in the formula)
+        """Symmetric Q of ½x'Qx over ``size`` variables; None if it is zero."""
+        blocks = []
+        if self.quadratic:
+            i, j = np.array(list(self.quadratic), dtype=np.int64).T
+            half = sp.coo_array((np.array(list(self.quadratic.values())), (i, j)), shape=(size, size))
+            blocks.append(half + half.T)
+        for indices, form in self.forms:
+            q = sp.coo_array(form.Q)
+            blocks.append(sp.coo_array((q.data, (indices[q.row], indices[q.col])), shape=(size, size)))
+        Q = sp.csc_array(sum(blocks[1:], blocks[0])) if blocks else None
+        if Q is not None:
+            Q.eliminate_zeros()
+        return None if Q is None or Q.nnz == 0 else Q
 
     @property
     def is_affine(self) -> bool:
-        return not (self.quadratic or self.tapes or self.kinks or self.functions)
+        return not (self.quadratic or self.tapes or self.kinks or self.functions or self.Q(self.n) is not None)
 
 
 def take_apart(expression: Any, index: Mapping[int, int], n: int) -> Parts:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from dcprog._typing import Vector
-from dcprog.compile import Compiled, compile_program
+from dcprog.compile import Compiled, Slot, compile_program
 from dcprog.convexity import is_positive_semidefinite, midpoint_violation, sample_box
 from dcprog.errors import ConvexityError, DataError, DomainError, ModelError, unknown_name
 from dcprog.expressions import Parts
@@ -36,11 +36,13 @@ class DCProgram:
     derived : mapping of str to callable, optional
         Further arrays of the result, each computed from the mapping of the variables' arrays.
     stop_on : sequence of str, optional
-        Names of the variables that the stopping rule looks at by default; all of them otherwise.
+        Names of the variables or derived arrays that the stopping rule looks at by default; all variables otherwise.
     tol : float, optional
         Default tolerance of the stopping rule.
     convex : sequence of Pyomo constraints, optional
         Non-linear, non-quadratic constraints that you declare convex.
+    rule : callable, optional
+        What a solution means: turns the arrays of a result into ``result.rule``, such as a classifier.
 
     Examples
     --------
@@ -65,18 +67,20 @@ class DCProgram:
         stop_on: Iterable[str] | None = None,
         tol: float | None = None,
         convex: Iterable[Any] = (),
+        rule: Callable[[Mapping[str, np.ndarray]], Any] | None = None,
     ) -> None:
         began = time.perf_counter()
         if not hasattr(model, "component_data_objects"):
             raise ModelError(f"expected a Pyomo ConcreteModel, got {type(model).__name__}: pass the model first, then g and h")
-        self.model, self.name = model, name or str(getattr(model, "name", ""))
+        self.model, self.name = model, name or ("" if model.name == "unknown" else model.name)
         self.derived: Derived = dict(derived or {})
+        self.rule = rule
         self.tol = tol
         self.compiled: Compiled = compile_program(model, g, h, convex)
         self.stop_on = None if stop_on is None else tuple(stop_on)
         for variable in self.stop_on or ():
-            if variable not in self.compiled.slots:
-                raise unknown_name("variable", variable, self.compiled.slots)
+            if variable not in self.names:
+                raise unknown_name("variable", variable, self.names)
         _check_domain(self.compiled)
         for letter, parts in (("g", self.compiled.g_parts), ("h", self.compiled.h_parts)):
             _check_convex(self.compiled, parts, letter)
@@ -86,11 +90,22 @@ class DCProgram:
         """f(x) = g(x) − h(x)."""
         return self.compiled.g.value(x) - self.compiled.h.value(x)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the variables and of the derived arrays."""
+        return (*self.compiled.slots, *self.derived)
+
+    def read(self, name: str, x: Vector) -> np.ndarray:
+        """The array called ``name`` at x."""
+        if name in self.compiled.slots:
+            return self.compiled.slots[name].read(x)
+        if name in self.derived:
+            return np.asarray(self.derived[name](_Arrays(self.compiled.slots, x)))
+        raise unknown_name("variable", name, self.names)
+
     def arrays(self, x: Vector) -> dict[str, np.ndarray]:
-        """x by the names of the model's variables, and the derived arrays."""
-        arrays = {name: slot.read(x) for name, slot in self.compiled.slots.items()}
-        derived = {name: np.asarray(function(arrays)) for name, function in self.derived.items()}
-        return arrays | derived
+        """All arrays by name at x."""
+        return {name: self.read(name, x) for name in self.names}
 
     def vector(self, x0: Any) -> Vector:
         """A starting point as a vector: from a vector, or from a mapping of names to arrays over the model's own values."""
@@ -123,6 +138,22 @@ class DCProgram:
         c = self.compiled
         kind = c.subproblem.problem_class
         return f"DCProgram({self.name!r}: {c.n} variables, {c.subproblem.m} rows, {kind} subproblems)"
+
+
+class _Arrays(Mapping[str, np.ndarray]):
+    """The variables' arrays at x, read when asked for."""
+
+    def __init__(self, slots: Mapping[str, Slot], x: Vector) -> None:
+        self._slots, self._x = slots, x
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._slots[name].read(self._x)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._slots)
+
+    def __len__(self) -> int:
+        return len(self._slots)
 
 
 def _check_domain(compiled: Compiled) -> None:
@@ -158,7 +189,7 @@ def _check_convex(compiled: Compiled, parts: Parts, letter: str) -> None:
             raise ConvexityError(
                 f"{bound.function!r} has the negative coefficient {bound.weight} in {letter}: move it to the other function"
             )
-    Q = parts.Q
+    Q = parts.Q(parts.n)
     foreign = [b for b in parts.functions if not type(b.function).__module__.startswith("dcprog.")]
     curved = parts.tapes or foreign or (letter == "h" and parts.kinks)
     if Q is not None and not curved and not is_positive_semidefinite(Q):

@@ -16,7 +16,6 @@ from dcprog.errors import unknown_name
 
 if TYPE_CHECKING:
     from dcprog.certificate import Residuals
-    from dcprog.compile import Slot
 
 Derived = Mapping[str, Callable[[Mapping[str, np.ndarray]], np.ndarray]]
 """Further arrays by name, computed from those of the variables."""
@@ -39,6 +38,10 @@ class Status(str, Enum):
         return self.value
 
 
+def _unnamed(name: str, x: Vector) -> np.ndarray:
+    raise unknown_name("variable", name, ())
+
+
 @dataclass(frozen=True, eq=False)
 class State:
     """One iterate. ``gap``, ``step`` and what follows belong to the iteration that led here, and are None at the start."""
@@ -55,18 +58,16 @@ class State:
     escalations: tuple[str, ...] = ()
     seconds: float = 0.0
     previous: Vector | None = None
-    slots: Mapping[str, Slot] = field(default_factory=dict, repr=False)
+    read: Callable[[str, Vector], np.ndarray] = field(default=_unnamed, repr=False)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """The values of a variable, by its name on the model."""
-        if name not in self.slots:
-            raise unknown_name("variable", name, self.slots)
-        return self.slots[name].read(self.x)
+        """The values of a variable, by its name on the model, or of a derived array."""
+        return self.read(name, self.x)
 
     def step_on(self, names: Sequence[str]) -> float:
-        """The step, on the named variables only."""
+        """The step, on the named arrays only."""
         assert self.previous is not None
-        return max(relative_step(self[name], self.slots[name].read(self.previous)) for name in names)
+        return max(relative_step(self.read(name, self.x), self.read(name, self.previous)) for name in names)
 
 
 def relative_step(new: np.ndarray, old: np.ndarray) -> float:
@@ -125,6 +126,8 @@ class Result(Mapping[str, np.ndarray]):
     rebuilds: int = 0
     messages: list[str] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    rule: Any = field(default=None, repr=False)
+    """What the solution means, e.g. a classifier, where the program says so; not saved."""
 
     @property
     def success(self) -> bool:

@@ -4,7 +4,8 @@
 >>> from dcprog import DCA, SLA, DCProgram
 >>> m = pyo.ConcreteModel(); m.x = pyo.Var(bounds=(-3, 2), initialize=1)
 >>> program = DCProgram(m, g=0, h=m.x**2)
->>> assert_lockstep(SLA(program), DCA(program))     # Corollary 2
+>>> assert_lockstep(SLA(program), DCA(program))     # Corollary 2: so many iterates are the same
+3
 >>> print(check_program(program))
 ok    g is convex on C
 ok    h is convex on C

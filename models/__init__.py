@@ -1,0 +1,19 @@
+"""The formulations of the papers as Pyomo model factories: ``factory(X, y, **parameters) → DCProgram``."""
+
+from collections.abc import Callable
+
+from dcprog.models.fsv import fsv
+from dcprog.models.l1_svm import l1_svm
+from dcprog.models.l2_l0_svm import l2_l0_svm
+from dcprog.models.l2_l1_svm import l2_l1_svm, l2_l1_svm_dual
+from dcprog.models.rlp import rlp
+from dcprog.models.rules import LinearRule
+from dcprog.models.svm import svm, svm_dual
+from dcprog.program import DCProgram
+
+FACTORIES: dict[str, Callable[..., DCProgram]] = {
+    factory.__name__: factory for factory in (rlp, svm, svm_dual, l1_svm, fsv, l2_l1_svm, l2_l1_svm_dual, l2_l0_svm)
+}
+"""Every factory by the name that the command line knows it by."""
+
+__all__ = [*FACTORIES, "FACTORIES", "LinearRule"]

@@ -108,7 +108,7 @@ class Algorithm(ABC):
         g, h = c.g.value(x), c.h.value(x)
         if not np.isfinite([g, h]).all():
             raise FunctionError(f"at the start g = {g} and h = {h}: pass an x0 where both are finite")
-        return State(iteration=0, x=_frozen(x), f=g - h, g=g, h=h, slots=c.slots)
+        return State(iteration=0, x=_frozen(x), f=g - h, g=g, h=h, read=self.program.read)
 
     def _minimise(self, cost: Vector, x: Vector) -> Solution:
         """The verified minimiser of the subproblem with linear cost ``cost``; ``x`` is feasible and serves as a start."""
@@ -144,7 +144,7 @@ class Algorithm(ABC):
             escalations=solution.escalations,
             seconds=time.perf_counter() - began,
             previous=state.x,
-            slots=c.slots,
+            read=self.program.read,
         )
 
 

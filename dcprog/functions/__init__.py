@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from dcprog.functions.base import ConvexFunction, Epigraph, QuadraticForm
 from dcprog.functions.binding import maximum
+from dcprog.functions.compose import OfSum
 from dcprog.functions.penalties import (
     MCP,
     SCAD,
@@ -20,7 +21,7 @@ from dcprog.functions.penalties import (
     SeparablePenalty,
 )
 from dcprog.functions.polyhedral import L1Norm, MaxNorm, PiecewiseMaximum
-from dcprog.functions.smooth import LogSumExp, Norm2, Quadratic, SumExp
+from dcprog.functions.smooth import Linear, LogSumExp, Norm2, Quadratic, SumExp
 
 __all__ = [
     "MCP",
@@ -31,11 +32,13 @@ __all__ = [
     "Exponential",
     "L1MinusL2",
     "L1Norm",
+    "Linear",
     "LogSumExp",
     "Logarithmic",
     "Lp",
     "MaxNorm",
     "Norm2",
+    "OfSum",
     "Penalty",
     "PiecewiseMaximum",
     "Quadratic",
@@ -65,7 +68,8 @@ def catalogue() -> list[Entry]:
     Logarithmic(eps=0.01)   −ρ(v), ρ(v) = Σⱼ ln(1 + vⱼ/ε): the logarithmic penalty of AROM.
     """
     penalties = (Exponential, Logarithmic, Lp, CappedL1, SCAD, MCP, L1MinusL2, Remainder)
-    return [_entry(cls) for cls in (*penalties, Quadratic, LogSumExp, SumExp, Norm2, PiecewiseMaximum, L1Norm, MaxNorm)]
+    smooth = (Linear, Quadratic, LogSumExp, SumExp, Norm2)
+    return [_entry(cls) for cls in (*penalties, *smooth, PiecewiseMaximum, L1Norm, MaxNorm, OfSum)]
 
 
 def _entry(cls: type[ConvexFunction]) -> Entry:

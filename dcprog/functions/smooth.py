@@ -57,6 +57,35 @@ class Quadratic(ConvexFunction):
         return squares + sum(float(v) * x[j] for j, v in enumerate(self.q)) + self.constant
 
 
+class Linear(ConvexFunction):
+    """c'x, for vectors too long to be written as a Pyomo expression.
+
+    >>> Linear([1.0, 2.0]).value(np.array([3.0, 4.0]))
+    11.0
+    """
+
+    separable = True
+
+    def __init__(self, c: object) -> None:
+        self.c = vector("c", c)
+        self.dimension = len(self.c)
+
+    def value(self, x: Vector) -> float:
+        return float(self.c @ x)
+
+    def gradient(self, x: Vector) -> Vector:
+        return self.c
+
+    def hessian(self, x: Vector) -> Vector:
+        return np.zeros_like(self.c)
+
+    def quadratic(self, n: int) -> QuadraticForm:
+        return QuadraticForm(sp.csc_array((n, n)), self.c, 0.0)
+
+    def expand(self, x: Sequence[Any], exp: Any, log: Any) -> Any:
+        return sum(float(c) * v for c, v in zip(self.c, x, strict=True))
+
+
 class LogSumExp(ConvexFunction):
     """log Σᵢ e^(aᵢ'x + bᵢ), the smooth maximum of linear forms.
 

@@ -1,0 +1,161 @@
+"""Where data sets come from: the directory in ``DCPROG_DATA``, a CSV file of the user, or scikit-learn."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from dcprog._typing import Matrix, Vector
+from dcprog.datasets.csv_file import read_csv, read_header
+from dcprog.errors import DataError, unknown_name
+
+
+class Counts(NamedTuple):
+    """A line of Table I: features d, samples n, and how many of them are of class +1 and −1."""
+
+    d: int
+    n: int
+    positive: int
+    negative: int
+
+    def __str__(self) -> str:
+        return f"{self.n} samples × {self.d} features with {self.positive}/{self.negative} of class +1/−1"
+
+
+TABLE_I = {
+    "wpbc60": Counts(32, 110, 41, 69),
+    "wpbc24": Counts(32, 155, 28, 127),
+    "liver": Counts(6, 345, 145, 200),
+    "cleveland": Counts(13, 297, 160, 137),
+    "ionosphere": Counts(34, 351, 225, 126),
+    "pima": Counts(8, 768, 500, 268),
+    "bcw": Counts(9, 683, 444, 239),
+    "sonar": Counts(60, 208, 111, 97),
+    "musk": Counts(166, 476, 207, 269),
+    "microarray": Counts(2000, 62, 22, 40),
+}
+"""Table I of Neumann, Schnörr & Steidl (2005)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Samples in the rows of X, labels y ∈ {−1, +1}; ``description`` says what the labels stand for."""
+
+    name: str
+    X: Matrix
+    y: Vector
+    feature_names: tuple[str, ...]
+    description: str
+
+    @property
+    def counts(self) -> Counts:
+        n, d = self.X.shape
+        positive = int((self.y > 0).sum())
+        return Counts(d, n, positive, n - positive)
+
+
+def load(name: str | Path, *, standardise: bool = False) -> Dataset:
+    """The data set called ``name``, or the CSV file at that path.
+
+    A name is looked up as ``<name>.csv`` in the directory that the environment variable ``DCPROG_DATA`` holds; the sets of
+    Table I are checked against it. ``"breast_cancer"`` comes with scikit-learn. A CSV file has a header; its label is the
+    column called label, target, class or y (the first of these that there is), else the last one. Of its two labels the one
+    that sorts first becomes −1, the other +1; numbers sort as numbers.
+
+    Parameters
+    ----------
+    name : str or Path
+        A name that :func:`available` lists, or a path that ends in ``.csv``.
+    standardise : bool
+        Rescale each feature to zero mean and unit variance, as the paper does (section 5.2.1).
+
+    Examples
+    --------
+    >>> data = load("breast_cancer", standardise=True)
+    >>> data.X.shape, data.feature_names[0], data.description
+    ((569, 30), 'mean radius', 'breast cancer Wisconsin (diagnostic): −1 = malignant, +1 = benign')
+    """
+    data = _find(name)
+    return replace(data, X=standardised(data.X)) if standardise else data
+
+
+def available() -> list[str]:
+    """The names that :func:`load` takes now."""
+    directory = _directory()
+    files = [] if directory is None else [path.stem for path in directory.glob("*.csv") if _is_data(path)]
+    return sorted({*files, "breast_cancer"})
+
+
+def standardised(X: Matrix) -> Matrix:
+    """Each column with mean 0 and (population) variance 1; constant columns become 0.
+
+    >>> standardised(np.array([[1.0, 7.0], [3.0, 7.0]]))
+    array([[-1.,  0.],
+           [ 1.,  0.]])
+    """
+    X = np.asarray(X, dtype=float)
+    varies = X.max(axis=0) > X.min(axis=0)  # std would be 1e-17 instead of 0 where the mean is rounded
+    centred = X[:, varies] - X[:, varies].mean(axis=0)
+    centred /= np.abs(centred).max(axis=0)  # so that no square over- or underflows
+    result = np.zeros_like(X)
+    result[:, varies] = centred / centred.std(axis=0)
+    return result
+
+
+def _find(name: str | Path) -> Dataset:
+    if isinstance(name, Path) or name.endswith(".csv"):
+        return _from_csv(Path(name), Path(name).stem)
+    directory = _directory()
+    if directory is not None and (directory / f"{name}.csv").is_file():
+        return _checked(_from_csv(directory / f"{name}.csv", name))
+    if name == "breast_cancer":
+        return _breast_cancer()
+    if name in TABLE_I:
+        where = "the environment variable DCPROG_DATA is not set" if directory is None else f"{directory} has no {name}.csv"
+        raise DataError(f"data set {name!r} is not here ({where}): point DCPROG_DATA to a directory with {name}.csv")
+    raise unknown_name("data set", name, {*available(), *TABLE_I})
+
+
+def _directory() -> Path | None:
+    value = os.environ.get("DCPROG_DATA")
+    if not value:
+        return None
+    if not Path(value).is_dir():
+        raise DataError(f"DCPROG_DATA is {value!r}, which is no directory: point it to one with CSV files, or unset it")
+    return Path(value)
+
+
+def _is_data(path: Path) -> bool:
+    header = read_header(path)
+    return header[0] == "f1" and header[-1] == "label"
+
+
+def _from_csv(path: Path, name: str) -> Dataset:
+    X, y, feature_names, classes = read_csv(path)
+    return Dataset(name, X, y, feature_names, f"{path.name}: −1 = {classes[0]}, +1 = {classes[1]}")
+
+
+def _checked(data: Dataset) -> Dataset:
+    expected = TABLE_I.get(data.name, data.counts)
+    if data.counts != expected:
+        raise DataError(
+            f"{data.name}.csv has {data.counts}, but Table I says {expected}: the file is truncated or another data set"
+        )
+    return data
+
+
+def _breast_cancer() -> Dataset:
+    from sklearn.datasets import load_breast_cancer
+
+    bunch = load_breast_cancer()
+    return Dataset(
+        "breast_cancer",
+        np.asarray(bunch.data, dtype=float),
+        np.where(bunch.target == 1, 1.0, -1.0),
+        tuple(map(str, bunch.feature_names)),
+        "breast cancer Wisconsin (diagnostic): −1 = malignant, +1 = benign",
+    )

@@ -1,0 +1,77 @@
+"""What the dual forms share: the squared norm of X'Du, and (w, b) recovered from u."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+import scipy.sparse as sp
+
+from dcprog._typing import Vector
+from dcprog.functions import Quadratic
+from dcprog.matrix_constraint import MatrixConstraint
+from dcprog.models._data import Data
+from dcprog.models.rules import LinearRule
+from dcprog.program import Derived
+
+SUPPORT = 1e-6
+"""A multiplier above this share of its limit counts as positive: interior points do not sit on bounds."""
+
+
+def squared_norm(m: Any, data: Data, u: Any) -> Any:
+    """½‖X'Du‖²: through the n × n Gram matrix if there are few samples, through variables z = X'Du if there are few features."""
+    signed = data.signed
+    if data.n <= data.d:
+        gram = signed @ signed.T
+        return Quadratic(0.5 * (gram + gram.T))(*u)
+    m.z = pyo.Var(range(data.d), initialize=0.0)
+    transposed = sp.csc_array(signed.T) if sp.issparse(signed) else signed.T
+    m.image = MatrixConstraint([transposed, -sp.eye_array(data.d, format="csc")], [*u, m.z], lower=0.0, upper=0.0)
+    return Quadratic(sp.eye_array(data.d))(m.z)
+
+
+@dataclass(frozen=True, eq=False)
+class DualRule:
+    """(w, b) from the multipliers u of the margin constraints; ``weights_of`` turns s = X'Du into w."""
+
+    data: Data
+    limits: Vector
+    weights_of: Callable[[Vector], Vector]
+
+    @property
+    def derived(self) -> Derived:
+        return {"w": self.w, "b": self.b, "support": self.support}
+
+    def w(self, arrays: Mapping[str, np.ndarray]) -> Vector:
+        return self.weights_of(np.asarray(self.data.signed.T @ arrays["u"]).ravel())
+
+    def b(self, arrays: Mapping[str, np.ndarray]) -> Vector:
+        """The bias that minimises the weighted training error for this w, as the primal's does."""
+        scores = np.asarray(self.data.X @ self.w(arrays)).ravel()
+        return np.asarray(best_bias(scores, self.data.y, self.limits))
+
+    def support(self, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+        return np.flatnonzero(arrays["u"] > SUPPORT * self.limits)
+
+    def rule(self, arrays: Mapping[str, np.ndarray]) -> LinearRule:
+        return LinearRule(arrays["w"], float(arrays["b"]), classes=self.data.classes, feature_names=self.data.names)
+
+
+def best_bias(scores: Vector, y: Vector, weights: Vector) -> float:
+    """argmin_b Σ wᵢ(1 − yᵢ(sᵢ + b))₊, the middle of the minimisers if there are several.
+
+    The slope of this piecewise linear function rises by wᵢ at each b = yᵢ − sᵢ, from −Σ_{yᵢ=1} wᵢ.
+
+    >>> best_bias(np.array([0.0, 1.0, 2.0, 3.0]), np.array([-1.0, -1.0, 1.0, 1.0]), np.ones(4))
+    -1.5
+    """
+    kinks = y - scores
+    order = np.argsort(kinks)
+    slopes = np.cumsum(weights[order]) - weights[y > 0].sum()
+    flat = 1e-12 * weights.sum()
+    first = int(np.argmax(slopes >= -flat))
+    last = first + 1 if abs(slopes[first]) <= flat and first + 1 < len(kinks) else first
+    return float(0.5 * (kinks[order[first]] + kinks[order[last]]))

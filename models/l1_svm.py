@@ -1,0 +1,26 @@
+"""The ℓ1-SVM, (4) of Neumann, Schnörr & Steidl (2005), after Bradley & Mangasarian (1998)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dcprog.models._data import check_data, check_lam
+from dcprog.models._margin import error_weights, sized_weights
+from dcprog.program import DCProgram
+
+
+def l1_svm(X: Any, y: Any, lam: float = 0.1, *, weighting: str = "mean", form: str = "split") -> DCProgram:
+    """ℓ1-SVM: min (1−λ) Σ cᵢξᵢ + λ‖w‖₁ subject to D(Xw + be) + ξ ≥ e, ξ ≥ 0, (4). A linear program.
+
+    ``weighting``: c = 1/n (``"mean"``), 1 (``"sum"``, as printed) or 1/n± (``"class"``).
+
+    >>> import numpy as np, dcprog
+    >>> X, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [0, 0, 1, 1]
+    >>> dcprog.solve(l1_svm(X, y, lam=0.05)).rule.selected()
+    array([0])
+    """
+    check_lam(lam)
+    data = check_data(X, y)
+    weights = sized_weights(data, form)
+    g = weights.errors((1.0 - lam) * error_weights(data, weighting)) + weights.size(lam)
+    return DCProgram(weights.model, g=g, h=0, name="l1_svm", derived=weights.derived, rule=weights.rule)

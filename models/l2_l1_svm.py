@@ -1,0 +1,69 @@
+"""The ℓ2-ℓ1-SVM, (7) of Neumann, Schnörr & Steidl (2005), and its dual."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+import scipy.sparse as sp
+
+from dcprog._typing import Vector
+from dcprog.functions import Linear, Quadratic
+from dcprog.matrix_constraint import MatrixConstraint
+from dcprog.models._data import check_data, check_nonnegative, check_positive
+from dcprog.models._dual import DualRule
+from dcprog.models._margin import error_weights, sized_weights
+from dcprog.program import DCProgram
+
+
+def l2_l1_svm(
+    X: Any, y: Any, mu: float = 1.0, nu: float = 1.0, *, weighting: str = "mean", form: str = "split"
+) -> DCProgram:
+    """ℓ2-ℓ1-SVM: min µ Σ cᵢξᵢ + ½‖w‖² + ν‖w‖₁ subject to D(Xw + be) + ξ ≥ e, ξ ≥ 0, (7). A convex QP.
+
+    ``weighting``: c = 1/n (``"mean"``, as printed), 1 (``"sum"``) or 1/n± (``"class"``).
+
+    >>> import numpy as np, dcprog
+    >>> X, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [0, 0, 1, 1]
+    >>> dcprog.solve(l2_l1_svm(X, y, mu=100.0, nu=1.0)).rule.selected(1e-6)
+    array([0])
+    """
+    check_positive(mu=mu)
+    check_nonnegative(nu=nu)
+    data = check_data(X, y)
+    weights = sized_weights(data, form)
+    g = weights.errors(mu * error_weights(data, weighting)) + weights.half_square() + weights.size(nu)
+    return DCProgram(weights.model, g=g, h=0, name="l2_l1_svm", derived=weights.derived, rule=weights.rule)
+
+
+def l2_l1_svm_dual(X: Any, y: Any, mu: float = 1.0, nu: float = 1.0, *, weighting: str = "mean") -> DCProgram:
+    """Dual of the ℓ2-ℓ1-SVM (7): min ½‖z‖² − e'u subject to −ν ≤ X'Du − z ≤ ν, y'u = 0, 0 ≤ u ≤ µc. A convex QP.
+
+    Its objective is minus the value of the primal. z is w, the components of X'Du shrunk by ν; b is derived, and
+    ``result["support"]`` lists the support vectors.
+
+    >>> import numpy as np, dcprog
+    >>> X, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [0, 0, 1, 1]
+    >>> primal, dual = dcprog.solve(l2_l1_svm(X, y, 100, 1)), dcprog.solve(l2_l1_svm_dual(X, y, 100, 1))
+    >>> bool(abs(primal.objective + dual.objective) < 1e-6)
+    True
+    """
+    check_positive(mu=mu)
+    check_nonnegative(nu=nu)
+    data = check_data(X, y)
+    limits = mu * error_weights(data, weighting)
+    signed = data.signed
+    m = pyo.ConcreteModel()
+    m.u = pyo.Var(range(data.n), bounds=lambda _, i: (0.0, float(limits[i])), initialize=0.0)
+    m.z = pyo.Var(range(data.d), initialize=0.0)
+    m.balance = MatrixConstraint([data.y[None, :]], [m.u], lower=0.0, upper=0.0)
+    transposed = sp.csc_array(signed.T) if sp.issparse(signed) else signed.T
+    m.shrink = MatrixConstraint([transposed, -sp.eye_array(data.d, format="csc")], [m.u, m.z], lower=-nu, upper=nu)
+    g = Quadratic(sp.eye_array(data.d))(m.z) + Linear(-np.ones(data.n))(m.u)
+
+    def shrunk(s: Vector) -> Vector:
+        return np.sign(s) * np.maximum(np.abs(s) - nu, 0.0)
+
+    rule = DualRule(data, limits, shrunk)
+    return DCProgram(m, g=g, h=0, name="l2_l1_svm_dual", derived=rule.derived, rule=rule.rule)

@@ -1,0 +1,63 @@
+"""Classifiers that solutions of the formulations stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dcprog._typing import Vector
+from dcprog.errors import DataError
+from dcprog.models.monomials import Monomials
+
+
+@dataclass(frozen=True, eq=False)
+class LinearRule:
+    """F(x) = sgn(w'φ(x) + b), φ the identity or a map of monomials.
+
+    >>> rule = LinearRule(np.array([1.0, 0.0]), -1.0, feature_names=("height", "age"))
+    >>> rule.predict([[2.0, 5.0], [0.0, 5.0]])
+    array([ 1, -1])
+    >>> rule.selected(), rule.selected_names()
+    (array([0]), ('height',))
+    """
+
+    w: Vector
+    b: float
+    classes: tuple[Any, Any] = (-1, 1)
+    feature_names: tuple[str, ...] | None = None
+    feature_map: Monomials | None = None
+
+    @property
+    def n_features_in(self) -> int:
+        return len(self.w) if self.feature_map is None else self.feature_map.d
+
+    def decision_function(self, X: Any) -> Vector:
+        """w'φ(x) + b for every row of X."""
+        if hasattr(X, "to_numpy"):
+            X = X.to_numpy(dtype=float)
+        X = X if hasattr(X, "tocsr") else np.asarray(X, dtype=float)
+        if X.ndim != 2 or X.shape[1] != self.n_features_in:
+            raise DataError(f"X has shape {X.shape}, expected samples with {self.n_features_in} features")
+        mapped = X if self.feature_map is None else self.feature_map.transform(X)
+        return np.asarray(mapped @ self.w).ravel() + self.b
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of every row of X."""
+        negative, positive = self.classes
+        return np.where(self.decision_function(X) >= 0, positive, negative)
+
+    def sizes(self) -> Vector:
+        """|w| of every original feature: with a feature map, the largest of the monomials that contain it."""
+        size = np.abs(self.w)
+        return size if self.feature_map is None else self.feature_map.largest(size)
+
+    def selected(self, threshold: float = 1e-8) -> np.ndarray:
+        """Positions of the features with |w| above the threshold."""
+        return np.flatnonzero(self.sizes() > threshold)
+
+    def selected_names(self, threshold: float = 1e-8) -> tuple[str, ...]:
+        """Names of the selected features; f1, f2, … where the data had none."""
+        names = self.feature_names or tuple(f"f{j + 1}" for j in range(self.n_features_in))
+        return tuple(names[j] for j in self.selected(threshold))

@@ -1,0 +1,64 @@
+"""The linear support vector machine, (3) of Neumann, Schnörr & Steidl (2005), and its dual."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+
+from dcprog.functions import Linear
+from dcprog.matrix_constraint import MatrixConstraint
+from dcprog.models._data import check_data, check_positive
+from dcprog.models._dual import DualRule, squared_norm
+from dcprog.models._margin import error_weights, free_weights
+from dcprog.program import DCProgram
+
+
+def svm(X: Any, y: Any, lam: float = 0.1, *, weighting: str = "mean") -> DCProgram:
+    """Linear SVM: min (1−λ) Σ cᵢξᵢ + λ/2 ‖w‖² subject to D(Xw + be) + ξ ≥ e, ξ ≥ 0, (3). A convex QP.
+
+    ``weighting``: c = 1/n (``"mean"``), 1 (``"sum"``, as printed) or 1/n± (``"class"``). With ``"sum"`` it is scikit-learn's
+    ``SVC(kernel="linear", C=(1−λ)/λ)``.
+
+    >>> import numpy as np, dcprog
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [-1, -1, 1, 1]
+    >>> dcprog.solve(svm(X, y, lam=0.01, weighting="sum"))["w"].round(4)
+    array([2.])
+    """
+    _check_lam(lam)
+    data = check_data(X, y)
+    weights = free_weights(data)
+    g = weights.errors((1.0 - lam) * error_weights(data, weighting)) + lam * weights.half_square()
+    return DCProgram(weights.model, g=g, h=0, name="svm", rule=weights.rule)
+
+
+def svm_dual(X: Any, y: Any, lam: float = 0.1, *, weighting: str = "mean") -> DCProgram:
+    """Dual of the linear SVM (3): min 1/(2λ) ‖X'Du‖² − e'u subject to y'u = 0, 0 ≤ u ≤ (1−λ)c. A convex QP.
+
+    Its objective is minus the value of the primal; w = X'Du/λ and b are derived, and ``result["support"]`` lists the support
+    vectors, uᵢ > 0.
+
+    >>> import numpy as np, dcprog
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [-1, -1, 1, 1]
+    >>> result = dcprog.solve(svm_dual(X, y, lam=0.01, weighting="sum"))
+    >>> result["w"].round(4), result["support"]
+    (array([2.]), array([1, 2]))
+    """
+    _check_lam(lam)
+    data = check_data(X, y)
+    limits = (1.0 - lam) * error_weights(data, weighting)
+    m = pyo.ConcreteModel()
+    m.u = pyo.Var(range(data.n), bounds=lambda _, i: (0.0, float(limits[i])), initialize=0.0)
+    m.balance = MatrixConstraint([data.y[None, :]], [m.u], lower=0.0, upper=0.0)
+    square = squared_norm(m, data, [m.u])
+    rule = DualRule(data, limits, lambda s: s / lam)
+    return DCProgram(
+        m, g=square / lam + Linear(-np.ones(data.n))(m.u), h=0, name="svm_dual", derived=rule.derived, rule=rule.rule
+    )
+
+
+def _check_lam(lam: float) -> None:
+    check_positive(lam=lam, **{"1 − lam": 1.0 - lam if np.isscalar(lam) else np.nan})
+
+
