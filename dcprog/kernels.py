@@ -115,6 +115,9 @@ def points(name: str, values: Any) -> Matrix:
 
 def pair_distances(distances: Distances, X: Matrix, Z: Matrix) -> Matrix:
     """Dₖ(xᵢ, zⱼ) for all pairs as an (n, m, K) array, checked to be finite and non-negative."""
+    if isinstance(distances, Separate):
+        distances.check(X)
+        distances.check(Z)
     with np.errstate(over="ignore", invalid="ignore"):
         D: Matrix = np.asarray(distances(X[:, None, :], Z[None, :, :]), dtype=float)
     if D.ndim != 3 or D.shape[:2] != (len(X), len(Z)):
@@ -139,8 +142,6 @@ def kernel_matrix(distances: Distances, X: Matrix, Z: Matrix, theta: Vector) -> 
            [0.1353, 1.    ]])
     """
     if isinstance(distances, Separate):
-        distances.check(X)
-        distances.check(Z)
         used = np.flatnonzero(theta)
         X, Z, theta = X[:, used], Z[:, used], theta[used]
     exponent = np.zeros((len(X), len(Z)))

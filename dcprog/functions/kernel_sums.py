@@ -21,7 +21,7 @@ from dcprog._blas import blas_threads
 from dcprog._typing import Matrix, Vector
 from dcprog.errors import DataError
 from dcprog.functions.base import ConvexFunction
-from dcprog.kernels import Distances, Gaussian, Separate, pair_distances, points
+from dcprog.kernels import Distances, Gaussian, pair_distances, points
 
 BLOCK = 100_000
 """Entries of an array that stays in the cache between two uses; a third of it costs 10 % more, three times of it 50 %."""
@@ -64,9 +64,6 @@ class KernelSum(ConvexFunction):
         self.one_set = Z is None
         if self.X.shape[1] != self.Z.shape[1]:
             raise DataError(f"X has {self.X.shape[1]} features and Z has {self.Z.shape[1]}: pass points of the same space")
-        if isinstance(distances, Separate):
-            distances.check(self.X)
-            distances.check(self.Z)
         self.n_features = pair_distances(distances, self.X[:1], self.Z[:1]).shape[2]
         self._last: Evaluation | None = None
 

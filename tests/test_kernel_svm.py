@@ -1,0 +1,123 @@
+"""Kernel support vector machines: optimal by duality, equal to scikit-learn's where it solves the same problem."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics.pairwise import chi2_kernel
+from sklearn.svm import SVC
+
+from dcprog.errors import ConvexityError, DataError
+from dcprog.kernels import ChiSquare, Gaussian, kernel_matrix
+from dcprog.models.kernel_svm import kernel_svm
+
+RNG = np.random.default_rng(2)
+X = RNG.normal(size=(60, 4))
+Y = np.where(X[:, 0] * X[:, 1] + 0.3 * RNG.normal(size=60) > 0, 1, -1)
+NEW = RNG.normal(size=(25, 4))
+HISTOGRAMS = RNG.poisson(30, (60, 4)).astype(float)
+HISTOGRAMS[:, 0] += 12 * (Y > 0)
+THETA = np.array([1.0, 0.6, 0.0, 0.1])
+
+
+def primal(rule, C, x=X, y=Y):
+    """½‖w‖² + C Σ hinge for the w that the rule stands for."""
+    K = kernel_matrix(rule.distances, rule.vectors, rule.vectors, rule.theta)
+    hinge = np.maximum(0, 1 - y * rule.decision_function(x)).sum()
+    return 0.5 * rule.coefficients @ K @ rule.coefficients + C * hinge
+
+
+@settings(max_examples=15, deadline=None)
+@given(log_c=st.floats(-5, 5), theta=st.lists(st.floats(0.05, 1), min_size=4, max_size=4))
+def test_without_bias_primal_and_dual_values_are_equal(log_c, theta):
+    """Weak duality makes this a proof of optimality, for w and for α, whatever solved it."""
+    C = np.exp(log_c)
+    rule = kernel_svm(X, Y, theta, C)
+    K = kernel_matrix(rule.distances, rule.vectors, rule.vectors, rule.theta)
+    a = rule.coefficients
+    dual = np.abs(a).sum() - 0.5 * a @ K @ a
+    assert rule.intercept == 0
+    assert np.abs(a).max() <= C * (1 + 1e-9)
+    assert primal(rule, C) == pytest.approx(dual, rel=1e-6)
+
+
+def test_without_bias_equals_libsvm_on_mirrored_data():
+    """With every (φ, y) comes (−φ, −y), which makes b = 0 optimal: 2n points that libsvm can train on."""
+    rule = kernel_svm(X, Y, THETA, C=3.0, sigma=1.1)
+    K = kernel_matrix(Gaussian(1.1), X, X, THETA)
+    mirrored = SVC(kernel="precomputed", C=1.5, tol=1e-8).fit(np.block([[K, -K], [-K, K]]), np.concatenate([Y, -Y]))
+    values = kernel_matrix(Gaussian(1.1), NEW, X, THETA)
+    np.testing.assert_allclose(
+        rule.decision_function(NEW), mirrored.decision_function(np.hstack([values, -values])), atol=1e-5
+    )
+
+
+def test_with_bias_equals_the_usual_gaussian_svm():
+    rule = kernel_svm(X, Y, C=2.0, sigma=1.1, bias=True)
+    usual = SVC(kernel="rbf", gamma=1 / (2 * 1.1**2), C=2.0, tol=1e-6).fit(X, Y)
+    np.testing.assert_allclose(rule.decision_function(NEW), usual.decision_function(NEW), atol=1e-4)
+    assert rule.n_support == usual.n_support_.sum()
+    assert rule.intercept != 0
+
+
+def test_chi2_has_a_bias_and_equals_scikit_learns_kernel():
+    new = HISTOGRAMS[:9] + 1
+    rule = kernel_svm(HISTOGRAMS, Y, C=50.0, kernel="chi2")
+    usual = SVC(kernel=lambda a, b: chi2_kernel(a, b, gamma=ChiSquare().rho), C=50.0, tol=1e-6).fit(HISTOGRAMS, Y)
+    np.testing.assert_allclose(rule.decision_function(new), usual.decision_function(new), atol=1e-4)
+    assert rule.intercept != 0
+    assert kernel_svm(HISTOGRAMS, Y, C=50.0, kernel="chi2", bias=False).intercept == 0
+
+
+def test_support_vectors_are_the_points_inside_or_on_the_margin():
+    """αᵢ > 0 implies yᵢ f(xᵢ) ≤ 1 (section 2.2.1), and with C small all points are."""
+    rule = kernel_svm(X, Y, THETA, C=4.0)
+    margins = Y * rule.decision_function(X)
+    supported = np.array([bool((rule.vectors == x).all(axis=1).any()) for x in X])
+    assert margins[supported].max() <= 1 + 1e-6
+    assert margins[~supported].min() >= 1 - 1e-6
+    assert 0 < rule.n_support < len(X)
+    assert kernel_svm(X, Y, C=1e-3).n_support == len(X)
+
+
+def test_discarded_features_do_not_matter_to_the_classifier():
+    rule, changed = kernel_svm(X, Y, THETA), NEW.copy()
+    changed[:, 2] = 1e9
+    np.testing.assert_array_equal(rule.predict(changed), rule.predict(NEW))
+    assert rule.selected().tolist() == [0, 1, 3]
+    assert rule.selected(threshold=0.5).tolist() == [0, 1]
+
+
+def test_labels_come_back_as_they_were_given():
+    rule = kernel_svm(X, np.where(Y > 0, "yes", "no"), C=100.0)
+    assert (rule.predict(X) == np.where(Y > 0, "yes", "no")).mean() > 0.95
+    np.testing.assert_array_equal(rule.predict(NEW) == "yes", rule.decision_function(NEW) > 0)
+
+
+def test_an_own_kernel():
+    rule = kernel_svm(X, Y, THETA, kernel=lambda x, z: np.abs(x - z), C=10.0)
+    assert primal(rule, 10.0) == pytest.approx(np.abs(rule.coefficients).sum() - (primal(rule, 0.0)), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("error", "changes", "says"),
+    [
+        (DataError, {"C": 0.0}, "C has to be a number with 0 < C"),
+        (DataError, {"theta": [1.0, 1.0]}, "vector of 4 numbers"),
+        (ConvexityError, {"theta": [1.0, -1.0, 0.0, 0.0]}, "theta have to be ≥ 0"),
+        (DataError, {"kernel": "chi2"}, "features ≥ 0"),
+        (DataError, {"y": np.ones(60)}, "class"),
+        (ConvexityError, {"kernel": lambda x, z: np.minimum(1, np.abs(x - z) ** 4)}, "negative eigenvalue"),
+    ],
+)
+def test_bad_input(error, changes, says):
+    with pytest.raises(error) as raised:
+        kernel_svm(**({"X": X, "y": Y} | changes))
+    assert says in str(raised.value)
+
+
+def test_new_points_of_another_space():
+    with pytest.raises(DataError, match="X has 3 features, the classifier was trained with 4"):
+        kernel_svm(X, Y).predict(NEW[:, :3])
