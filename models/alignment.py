@@ -24,7 +24,8 @@ from dcprog.functions.penalties import Exponential
 from dcprog.kernels import Distances, elementary_distances, pair_distances, points
 from dcprog.program import DCProgram
 
-from ._data import check_data, check_lam, check_positive
+from ._data import Data, check_data, check_lam, check_positive
+from .kernel_svm import WeightedKernel
 
 G_MEMORY, H_MEMORY = 1e9, 1e8
 """Bytes of pairwise distances that g and each part of h may keep. DCA evaluates g many times for each time it evaluates h,
@@ -34,7 +35,7 @@ and 1000 points of 650 features have 2.6 GB of them in all."""
 def alignment(
     X: Any,
     y: Any,
-    lam: float,
+    lam: float = 0.1,
     alpha: float = 5.0,
     kernel: str | Distances = "gaussian",
     sigma: float | None = None,
@@ -57,15 +58,18 @@ def alignment(
 
     Examples
     --------
-    The first feature tells the classes apart, the second does not. Features are counted at θ > 1e-2, as in the paper:
+    The first feature tells the classes apart, the second does not:
 
     >>> import dcprog
-    >>> X = np.array([[0, 0], [0, 1], [0, 2], [3, 0], [3, 1], [3, 2]])
-    >>> result = dcprog.solve(alignment(X, [0, 0, 0, 1, 1, 1], lam=0.1))
-    >>> result["theta"] > 1e-2
-    array([ True, False])
+    >>> from dcprog.models.kernel_svm import kernel_svm
+    >>> X, y = np.array([[0, 0], [0, 1], [0, 2], [3, 0], [3, 1], [3, 2]]), [0, 0, 0, 1, 1, 1]
+    >>> result = dcprog.solve(alignment(X, y, lam=0.1))
+    >>> result.rule.selected()  # θ > 1e-2, as in the paper
+    array([0])
+    >>> kernel_svm(X, y, result["theta"]).predict([[0.5, 9], [2.5, 9]])
+    array([0, 1])
     """
-    positive, negative, distances = _checked(X, y, lam, alpha, kernel, sigma)
+    data, distances, positive, negative = _checked(X, y, lam, alpha, kernel, sigma)
     between = kernel_sum(distances, positive, negative, memory=G_MEMORY)
     d = between.n_features
     m = _model(d)
@@ -74,11 +78,12 @@ def alignment(
     h = sum((1 - lam) / (2 * len(f.X) ** 2) * f(m.theta) for f in within)
     if lam > 0:
         h += lam / d * Exponential(alpha)(m.theta)
-    return DCProgram(m, g, h, name="alignment", stop_on=["theta"], tol=1e-3)
+    rule = lambda arrays: WeightedKernel(distances, arrays["theta"], data.names if d == data.d else None)
+    return DCProgram(m, g, h, name="alignment", stop_on=["theta"], tol=1e-3, rule=rule)
 
 
 def alignment_written_out(
-    X: Any, y: Any, lam: float, alpha: float = 5.0, kernel: str | Distances = "gaussian", sigma: float | None = None
+    X: Any, y: Any, lam: float = 0.1, alpha: float = 5.0, kernel: str | Distances = "gaussian", sigma: float | None = None
 ) -> DCProgram:
     """The same program in plain Pyomo expressions, a term for each pair of points: g and h as section 4.2.4 prints them.
 
@@ -88,7 +93,7 @@ def alignment_written_out(
     >>> np.isclose(p.value(np.array([1.0])), 0.5 * (np.exp(-0.5) - 1) + 0.5 * (1 - np.exp(-5)))
     np.True_
     """
-    positive, negative, distances = _checked(X, y, lam, alpha, kernel, sigma)
+    _, distances, positive, negative = _checked(X, y, lam, alpha, kernel, sigma)
     Z, sign = np.vstack([positive, negative]), [+1] * len(positive) + [-1] * len(negative)
     n_of = {+1: len(positive), -1: len(negative)}
     D = pair_distances(distances, Z, Z)
@@ -103,13 +108,13 @@ def alignment_written_out(
 
 def _checked(
     X: Any, y: Any, lam: float, alpha: float, kernel: str | Distances, sigma: float | None
-) -> tuple[Matrix, Matrix, Distances]:
-    """The points of class +1, those of class −1, and the elementary distances."""
+) -> tuple[Data, Distances, Matrix, Matrix]:
+    """The data, the elementary distances, the points of class +1, and those of class −1."""
     data = check_data(X, y)
     check_lam(lam)
     check_positive(alpha=alpha)
     Z = points("X", data.X)
-    return Z[data.y > 0], Z[data.y < 0], elementary_distances(kernel, data.d, sigma)
+    return data, elementary_distances(kernel, data.d, sigma), Z[data.y > 0], Z[data.y < 0]
 
 
 def _model(d: int) -> Any:

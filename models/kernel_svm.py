@@ -26,11 +26,38 @@ from ._data import check_data
 
 
 @dataclass(frozen=True, eq=False)
-class KernelRule:
-    """The classifier sgn(Σᵢ aᵢ K_θ(sᵢ, x) + b) with support vectors sᵢ."""
+class WeightedKernel:
+    """The kernel K_θ with one weight per feature: what a solution of alignment means.
+
+    >>> from dcprog.kernels import Gaussian
+    >>> kernel = WeightedKernel(Gaussian(sigma=1.0), np.array([1.0, 0.0, 0.3]), ("height", "age", "weight"))
+    >>> kernel.selected(), kernel.selected_names()
+    (array([0, 2]), ('height', 'weight'))
+    """
 
     distances: Distances
     theta: Vector
+    feature_names: tuple[str, ...] | None = None
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        """K_θ(xᵢ, zⱼ) for all rows of X and Z."""
+        return kernel_matrix(self.distances, X, Z, self.theta)
+
+    def selected(self, threshold: float = 1e-2) -> Indices:
+        """Positions of the features with θₖ above the threshold, by default the paper's."""
+        return np.flatnonzero(self.theta > threshold)
+
+    def selected_names(self, threshold: float = 1e-2) -> tuple[str, ...]:
+        """Names of the selected features; f1, f2, … where the data had none."""
+        names = self.feature_names or tuple(f"f{k + 1}" for k in range(len(self.theta)))
+        return tuple(names[k] for k in self.selected(threshold))
+
+
+@dataclass(frozen=True, eq=False)
+class KernelRule:
+    """The classifier F(x) = sgn(Σᵢ aᵢ K_θ(sᵢ, x) + b) with support vectors sᵢ."""
+
+    kernel: WeightedKernel
     vectors: Matrix
     coefficients: Vector
     intercept: float
@@ -41,10 +68,6 @@ class KernelRule:
         """The number of support vectors."""
         return len(self.coefficients)
 
-    def selected(self, threshold: float = 1e-2) -> Indices:
-        """The features with θₖ > threshold, which is how the paper counts them."""
-        return np.flatnonzero(self.theta > threshold)
-
     def decision_function(self, X: Any) -> Vector:
         """Σᵢ aᵢ K_θ(sᵢ, x) + b for each row x: positive for the class that sorts last."""
         X = points("X", X)
@@ -52,12 +75,12 @@ class KernelRule:
             raise DataError(
                 f"X has {X.shape[1]} features, the classifier was trained with {self.vectors.shape[1]}: pass those"
             )
-        K = kernel_matrix(self.distances, X, self.vectors, self.theta)
-        return np.asarray(K @ self.coefficients + self.intercept)
+        return np.asarray(self.kernel(X, self.vectors) @ self.coefficients + self.intercept)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The label of each row."""
-        labels: np.ndarray = np.where(self.decision_function(X) > 0, self.classes[1], self.classes[0])
+        """The class of each row."""
+        negative, positive = self.classes
+        labels: np.ndarray = np.where(self.decision_function(X) >= 0, positive, negative)
         return labels
 
 
@@ -79,20 +102,20 @@ def kernel_svm(
 
     >>> X = np.array([[0.0, 3.0], [1.0, -1.0], [5.0, 2.0], [6.0, 0.0]])
     >>> rule = kernel_svm(X, ["low", "low", "high", "high"], theta=[1, 0])
-    >>> rule.predict([[0.5, 99.0], [5.5, -99.0]]), rule.n_support, rule.selected()
+    >>> rule.predict([[0.5, 99.0], [5.5, -99.0]]), rule.n_support, rule.kernel.selected()
     (array(['low', 'high'], dtype='<U4'), 4, array([0]))
     """
     data, C = check_data(X, y), number("C", C, 0, such_as=1)
     Z, distances = points("X", data.X), elementary_distances(kernel, data.d, sigma)
-    weights = _weights(theta, distances, Z)
-    K = kernel_matrix(distances, Z, Z, weights)
+    weighted = WeightedKernel(distances, _weights(theta, distances, Z), data.names)
+    K = weighted(Z, Z)
     train = _libsvm if (kernel == "chi2" if bias is None else bias) else _without_bias
     if not isinstance(distances, Separate) and not is_positive_semidefinite(sp.csc_array(K)):
         raise ConvexityError(
             "K_θ has a negative eigenvalue, so exp(−θ'D) is no kernel for a support vector machine: change D"
         )
     support, coefficients, b = train(K, data.y, C)
-    return KernelRule(distances, weights, Z[support], coefficients, b, data.classes)
+    return KernelRule(weighted, Z[support], coefficients, b, data.classes)
 
 
 def _weights(theta: Any, distances: Distances, Z: Matrix) -> Vector:

@@ -24,7 +24,7 @@ THETA = np.array([1.0, 0.6, 0.0, 0.1])
 
 def primal(rule, C, x=X, y=Y):
     """½‖w‖² + C Σ hinge for the w that the rule stands for."""
-    K = kernel_matrix(rule.distances, rule.vectors, rule.vectors, rule.theta)
+    K = rule.kernel(rule.vectors, rule.vectors)
     hinge = np.maximum(0, 1 - y * rule.decision_function(x)).sum()
     return 0.5 * rule.coefficients @ K @ rule.coefficients + C * hinge
 
@@ -35,7 +35,7 @@ def test_without_bias_primal_and_dual_values_are_equal(log_c, theta):
     """Weak duality makes this a proof of optimality, for w and for α, whatever solved it."""
     C = np.exp(log_c)
     rule = kernel_svm(X, Y, theta, C)
-    K = kernel_matrix(rule.distances, rule.vectors, rule.vectors, rule.theta)
+    K = rule.kernel(rule.vectors, rule.vectors)
     a = rule.coefficients
     dual = np.abs(a).sum() - 0.5 * a @ K @ a
     assert rule.intercept == 0
@@ -86,8 +86,8 @@ def test_discarded_features_do_not_matter_to_the_classifier():
     rule, changed = kernel_svm(X, Y, THETA), NEW.copy()
     changed[:, 2] = 1e9
     np.testing.assert_array_equal(rule.predict(changed), rule.predict(NEW))
-    assert rule.selected().tolist() == [0, 1, 3]
-    assert rule.selected(threshold=0.5).tolist() == [0, 1]
+    assert rule.kernel.selected().tolist() == [0, 1, 3]
+    assert rule.kernel.selected(threshold=0.5).tolist() == [0, 1]
 
 
 def test_labels_come_back_as_they_were_given():
