@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog._typing import Vector
+from dcprog._typing import Indices, Vector
 from dcprog.errors import DataError
 
 
@@ -46,6 +46,27 @@ def check_data(X: Any, y: Any) -> Data:
     Traceback (most recent call last):
     dcprog.errors.DataError: X has 1 NaN or infinite entries: impute or drop them first
     """
+    samples = check_samples(X, y)
+    if len(samples.classes) != 2:
+        raise DataError(f"y has {len(samples.classes)} class(es), expected 2: these formulations separate two classes")
+    return Data(samples.X, np.where(samples.codes == 1, 1.0, -1.0), (samples.classes[0], samples.classes[1]), samples.names)
+
+
+class Samples(NamedTuple):
+    """n samples in the rows of X, sample i of the class ``classes[codes[i]]``."""
+
+    X: Any
+    codes: Indices
+    classes: np.ndarray
+    names: tuple[str, ...] | None
+
+
+def check_samples(X: Any, y: Any) -> Samples:
+    """Validate (X, y) with any number of classes.
+
+    >>> check_samples([[0.0], [1.0], [2.0]], ["a", "c", "b"]).codes
+    array([0, 2, 1])
+    """
     names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
     X = _matrix(X)
     labels = np.asarray(y)
@@ -56,9 +77,7 @@ def check_data(X: Any, y: Any) -> Data:
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise DataError("y has NaN or infinite labels: drop those samples first")
     classes, codes = np.unique(labels, return_inverse=True)
-    if len(classes) != 2:
-        raise DataError(f"y has {len(classes)} class(es), expected 2: these formulations separate two classes")
-    return Data(X, 2.0 * codes - 1.0, (classes[0], classes[1]), names)
+    return Samples(X, codes, classes, names)
 
 
 def _matrix(X: Any) -> Any:
