@@ -4,18 +4,38 @@ Declare g and h on a Pyomo model, solve by solver name, step through it, and pro
 """
 
 from importlib import import_module
-from typing import Any
-
-from dcprog import functions, solvers, stopping
-from dcprog.algorithms import DCA, SLA
-from dcprog.functions import ConvexFunction, maximum
-from dcprog.matrix_constraint import MatrixConstraint
-from dcprog.program import DCProgram
-from dcprog.result import Result, State, Status
-from dcprog.driver import solve
-from dcprog.stopping import Gap, MaxIter, Step, TimeLimit
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+# Imported on first use: Pyomo and SciPy take half a second, which ``dcprog --help`` need not wait for.
+_MODULES = frozenset({"algorithms", "datasets", "errors", "functions", "models", "plots", "solvers", "stopping", "testing"})
+_HOMES = {
+    "DCA": "algorithms",
+    "SLA": "algorithms",
+    "ConvexFunction": "functions",
+    "maximum": "functions",
+    "MatrixConstraint": "matrix_constraint",
+    "DCProgram": "program",
+    "Result": "result",
+    "State": "result",
+    "Status": "result",
+    "solve": "driver",
+    "Gap": "stopping",
+    "MaxIter": "stopping",
+    "Step": "stopping",
+    "TimeLimit": "stopping",
+}
+
+if TYPE_CHECKING:
+    from dcprog import algorithms, datasets, errors, functions, models, plots, solvers, stopping, testing
+    from dcprog.algorithms import DCA, SLA
+    from dcprog.driver import solve
+    from dcprog.functions import ConvexFunction, maximum
+    from dcprog.matrix_constraint import MatrixConstraint
+    from dcprog.program import DCProgram
+    from dcprog.result import Result, State, Status
+    from dcprog.stopping import Gap, MaxIter, Step, TimeLimit
 
 __all__ = [
     "DCA",
@@ -30,9 +50,13 @@ __all__ = [
     "Status",
     "Step",
     "TimeLimit",
+    "algorithms",
+    "datasets",
+    "errors",
     "functions",
     "maximum",
     "models",
+    "plots",
     "solve",
     "solvers",
     "stopping",
@@ -41,6 +65,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("models", "testing"):
+    if name in _MODULES:
         return import_module(f"dcprog.{name}")
+    if name in _HOMES:
+        value = getattr(import_module(f"dcprog.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
     raise AttributeError(f"module 'dcprog' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

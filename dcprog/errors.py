@@ -38,6 +38,10 @@ class SolverUnavailableError(DCProgError, ImportError):
     """A known solver whose package is not installed."""
 
 
+class MissingExtraError(DCProgError, ImportError):
+    """An optional package that is not installed."""
+
+
 class CapabilityError(DCProgError, ValueError):
     """A solver or an algorithm is asked for something it does not offer."""
 

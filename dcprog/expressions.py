@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,8 +92,12 @@ def take_apart(expression: Any, index: Mapping[int, int], n: int) -> Parts:
     """
     parts, rest = Parts(n), []
     _split(expression, 1.0, parts, rest, index)
-    if rest:
-        _collect_smooth(rest, parts, index)
+    polynomial, inner = [], []
+    for term in rest:
+        (inner if _has_inner_kink(term) else polynomial).append(term)
+    parts.tapes += [record(term, index, 1.0) for term in inner]
+    if polynomial:
+        _collect_smooth(polynomial, parts, index)
     _check_finite(parts, expression)
     return parts
 
@@ -128,6 +132,22 @@ def _split(node: Any, weight: float, parts: Parts, rest: list[Any], index: Mappi
             stack.append((node.expr, weight))
         else:
             rest.append(weight * node)
+
+
+def _has_inner_kink(term: Any) -> bool:
+    """Whether a maximum or a vectorised function stands inside; Pyomo's own collectors do not know these."""
+    kinds = {type(node) for node in _nodes(term)}
+    return not kinds.isdisjoint((px.MaxExpression, px.MinExpression, FunctionExpression))
+
+
+def _nodes(expression: Any) -> Iterator[Any]:
+    """Every expression node below ``expression``."""
+    stack = [expression]
+    while stack:
+        node = stack.pop()
+        if type(node) not in native_numeric_types and node.is_expression_type():
+            yield node
+            stack.extend(node.args)
 
 
 def _collect_smooth(rest: Sequence[Any], parts: Parts, index: Mapping[int, int]) -> None:

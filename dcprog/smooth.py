@@ -7,6 +7,7 @@ structure: what an interior-point solver asks for, and cheap to assemble for any
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,9 +24,14 @@ class SmoothTerm(Protocol):
 
     support: Indices
     """Sorted components of z that it depends on."""
-    rows: Indices
-    cols: Indices
-    """Structure of the Hessian's lower triangle (rows ≥ cols); entries that repeat are summed."""
+
+    @property
+    def rows(self) -> Indices:
+        """Rows of the Hessian's lower triangle; entries that repeat are summed."""
+
+    @property
+    def cols(self) -> Indices:
+        """Columns of the Hessian's lower triangle, cols ≤ rows."""
 
     def value(self, z: Vector) -> float: ...
 
@@ -92,12 +98,19 @@ class FunctionTerm:
         self.function, self.weight = function, float(weight)
         self.indices = np.asarray(indices, dtype=np.int64)
         self.support = np.unique(self.indices)
-        if function.separable:
-            self.rows = self.cols = self.indices
-        else:
-            self._tril = np.tril_indices(len(self.indices))
-            i, j = self.indices[self._tril[0]], self.indices[self._tril[1]]
-            self.rows, self.cols = np.maximum(i, j), np.minimum(i, j)
+
+    @cached_property
+    def rows(self) -> Indices:
+        return self.indices if self.function.separable else np.maximum(*self.indices[self._tril])
+
+    @cached_property
+    def cols(self) -> Indices:
+        return self.indices if self.function.separable else np.minimum(*self.indices[self._tril])
+
+    @cached_property
+    def _tril(self) -> Indices:
+        """Lower triangle of a dense Hessian; made on demand, since a function in h needs none."""
+        return np.array(np.tril_indices(len(self.indices)))
 
     def value(self, z: Vector) -> float:
         value = self._call("value", z)
@@ -116,7 +129,7 @@ class FunctionTerm:
 
     def hessian_values(self, z: Vector) -> Vector:
         hessian = np.asarray(self._call("hessian", z), dtype=float)
-        return self.weight * (hessian if self.function.separable else hessian[self._tril])
+        return self.weight * (hessian if self.function.separable else hessian[tuple(self._tril)])
 
     def expand(self, z: Sequence[Any], namespace: Any) -> Any:
         body = self.function.expand([z[i] for i in self.indices], namespace.exp, namespace.log)
@@ -140,8 +153,14 @@ class SmoothSum:
     def __init__(self, terms: Sequence[SmoothTerm], n: int) -> None:
         self.terms, self.n = tuple(terms), n
         self.support = _union([t.support for t in self.terms])
-        self.rows = np.concatenate([t.rows for t in self.terms] or [np.empty(0, dtype=np.int64)])
-        self.cols = np.concatenate([t.cols for t in self.terms] or [np.empty(0, dtype=np.int64)])
+
+    @cached_property
+    def rows(self) -> Indices:
+        return np.concatenate([t.rows for t in self.terms] or [np.empty(0, dtype=np.int64)])
+
+    @cached_property
+    def cols(self) -> Indices:
+        return np.concatenate([t.cols for t in self.terms] or [np.empty(0, dtype=np.int64)])
 
     def value(self, z: Vector) -> float:
         return sum(t.value(z) for t in self.terms)

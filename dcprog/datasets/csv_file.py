@@ -1,4 +1,4 @@
-"""A CSV file of two classes: read whole, or refused with the row and column that is wrong."""
+"""A CSV file of two classes: read whole, or refused with the line and column that is wrong."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dcprog._typing import Matrix, Vector
 from dcprog.errors import DataError
 
 LABEL_NAMES = ("label", "target", "class", "y")
-MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
+MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
 
 
 class Table(NamedTuple):
@@ -26,27 +26,38 @@ class Table(NamedTuple):
     classes: tuple[str, str]
 
 
-def read_header(path: Path) -> list[str]:
-    """The names of the columns."""
-    for _, row in islice(_rows(path), 1):
-        return [cell.strip() for cell in row]
-    raise DataError(f"{path} is empty: expected a header and one sample a row")
+class _Sheet(NamedTuple):
+    """The cells of a file, all rows as wide as the header, with their line numbers."""
+
+    path: Path
+    header: list[str]
+    lines: list[int]
+    rows: list[list[str]]
+
+    def cells(self) -> Iterator[tuple[int, int, str]]:
+        for line, row in zip(self.lines, self.rows, strict=True):
+            for j, cell in enumerate(row):
+                yield line, j, cell
 
 
 def read_csv(path: Path) -> Table:
     """Features and labels ±1 of ``path``: the label that sorts first is −1, numbers sort as numbers."""
-    header = read_header(path)
-    if len(header) < 2:
-        raise DataError(f"{path} has the one column {header[0]!r}: expected features and a label, separated by commas")
-    if all(map(_is_number, header)):
-        raise DataError(f"{path} starts with numbers: expected a header that names the columns in its first row")
-    lines, rows = _samples(path, len(header))
-    label = _label_column(header)
-    features = [j for j in range(len(header)) if j != label]
-    _refuse_missing(path, header, lines, rows)
-    X = _numbers(path, header, lines, rows, features)
-    y, classes = _signs(path, header[label], [row[label].strip() for row in rows])
-    return Table(X, y, tuple(header[j] for j in features), classes)
+    sheet = _read(path)
+    label = _label_column(sheet.header)
+    features = [j for j in range(len(sheet.header)) if j != label]
+    labels = [row[label].strip() for row in sheet.rows]
+    X = _numbers(sheet, features)
+    if X is None or any(map(_is_missing, labels)):
+        raise _complaint(sheet, label)
+    y, classes = _signs(path, sheet.header[label], labels)
+    return Table(X, y, tuple(sheet.header[j] for j in features), classes)
+
+
+def read_header(path: Path) -> list[str]:
+    """The names of the columns."""
+    for _, row in _rows(path):
+        return [cell.strip() for cell in row]
+    raise DataError(f"{path} is empty: expected a header and one sample a row")
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -60,19 +71,24 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}): pass the path of a CSV file") from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{path} is not a CSV file in UTF-8 ({error})") from None
+        raise DataError(f"{path} is not a CSV file in UTF-8 ({error}): export it as one") from None
 
 
-def _samples(path: Path, width: int) -> tuple[list[int], list[list[str]]]:
-    lines, rows = [], []
+def _read(path: Path) -> _Sheet:
+    header = read_header(path)
+    if len(header) < 2:
+        raise DataError(f"{path} has the one column {header[0]!r}: expected features and a label, separated by commas")
+    if all(map(_is_number, header)):
+        raise DataError(f"{path} starts with numbers: expected a header that names the columns in its first line")
+    sheet = _Sheet(path, header, [], [])
     for line, row in islice(_rows(path), 1, None):
-        if len(row) != width:
-            raise DataError(f"{path}, line {line} has {len(row)} cells, but the header has {width}: make them agree")
-        lines.append(line)
-        rows.append(row)
-    if not rows:
+        if len(row) != len(header):
+            raise DataError(f"{path}, line {line} has {len(row)} cells, but the header has {len(header)}: make them agree")
+        sheet.lines.append(line)
+        sheet.rows.append(row)
+    if not sheet.rows:
         raise DataError(f"{path} has a header and no samples: expected one sample a row")
-    return lines, rows
+    return sheet
 
 
 def _label_column(header: Sequence[str]) -> int:
@@ -80,42 +96,42 @@ def _label_column(header: Sequence[str]) -> int:
     return next((names.index(name) for name in LABEL_NAMES if name in names), len(header) - 1)
 
 
-def _refuse_missing(path: Path, header: Sequence[str], lines: Sequence[int], rows: Sequence[Sequence[str]]) -> None:
-    where = [
-        (line, header[j]) for line, row in zip(lines, rows, strict=True) for j, v in enumerate(row) if v.strip().lower() in MISSING
-    ]
-    if where:
-        line, name = where[0]
-        raise DataError(
-            f"{path} has {len(where)} missing value(s), the first in line {line}, column {name!r}: fill them in or drop the rows"
-        )
-
-
-def _numbers(
-    path: Path, header: Sequence[str], lines: Sequence[int], rows: Sequence[Sequence[str]], features: Sequence[int]
-) -> Matrix:
+def _numbers(sheet: _Sheet, features: Sequence[int]) -> Matrix | None:
+    """The feature columns; None if a cell is no finite number."""
     try:
-        X = np.array([[row[j] for j in features] for row in rows], dtype=float)
+        X = np.array([[row[j] for j in features] for row in sheet.rows], dtype=float)
     except ValueError:
-        X = None
-    if X is not None and np.isfinite(X).all():
-        return X
-    line, j, cell = next(
-        (line, j, row[j]) for line, row in zip(lines, rows, strict=True) for j in features if not _is_number(row[j])
-    )
-    raise DataError(
-        f"{path}, line {line}, column {header[j]!r} holds {cell!r}, expected a finite number: encode or drop the column"
+        return None
+    return X if np.isfinite(X).all() else None
+
+
+def _complaint(sheet: _Sheet, label: int) -> DataError:
+    """What is wrong with the cells: missing values come first, then text in a column of numbers."""
+    missing = [(line, j) for line, j, cell in sheet.cells() if _is_missing(cell)]
+    if missing:
+        line, j = missing[0]
+        return DataError(
+            f"{sheet.path} has {len(missing)} missing value(s), the first in line {line}, column {sheet.header[j]!r}: "
+            "fill them in, or drop those rows"
+        )
+    line, j, cell = next((line, j, cell) for line, j, cell in sheet.cells() if j != label and not _is_number(cell))
+    return DataError(
+        f"{sheet.path}, line {line}, column {sheet.header[j]!r} holds {cell!r}, expected a finite number: encode the column "
+        "as numbers, or drop it"
     )
 
 
 def _signs(path: Path, name: str, labels: Sequence[str]) -> tuple[Vector, tuple[str, str]]:
-    numeric = all(map(_is_number, labels))
-    keys = [float(label) for label in labels] if numeric else labels
+    keys = [float(label) for label in labels] if all(map(_is_number, labels)) else labels
     classes, first, codes = np.unique(keys, return_index=True, return_inverse=True)
     if len(classes) != 2:
         shown = ", ".join(labels[i] for i in first[:4]) + (", …" if len(classes) > 4 else "")
-        raise DataError(f"{path}, column {name!r} has {len(classes)} different label(s) ({shown}), expected two classes")
-    return 2.0 * codes - 1.0, (labels[first[0]], labels[first[1]])
+        raise DataError(f"{path}, column {name!r} has {len(classes)} class(es) ({shown}), expected 2: keep the rows of two")
+    return np.where(codes == 1, 1.0, -1.0), (labels[first[0]], labels[first[1]])
+
+
+def _is_missing(cell: str) -> bool:
+    return cell.strip().lower() in MISSING
 
 
 def _is_number(cell: str) -> bool:

@@ -87,7 +87,7 @@ class KernelSum(ConvexFunction):
     def _at(self, x: Vector) -> Evaluation:
         """Solvers ask for value, gradient and Hessian at x one by one; the kernel is evaluated once."""
         last = self._last
-        if last is None or not np.array_equal(last.x, x):
+        if last is None or not (last.x == x).all():
             last = self._last = self._evaluate(np.array(x, dtype=float))
         return last
 
@@ -232,7 +232,7 @@ class GaussianSum(KernelSum):
 
     def _exponent(self, theta: Vector) -> Matrix:
         """−Dθ as an n × m matrix: one product, over the features of weight ≠ 0 and two columns for ‖x‖²_θ and ‖z‖²_θ."""
-        used = np.flatnonzero(theta)
+        (used,) = theta.nonzero()
         left, right = np.empty((len(used) + 2, self._x.shape[1])), np.empty((len(used) + 2, self._z.shape[1]))
         np.multiply(self._x[used], 2 * theta[used, None], out=left[:-2])
         left[-2], left[-1] = -(theta @ self._xx), 1

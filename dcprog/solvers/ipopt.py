@@ -110,7 +110,6 @@ class _Session(Session):
         self._problem, self._chosen = problem, chosen
         self._callbacks = Callbacks(problem)
         self._ipopt = self._callbacks.load()
-        self._unit = 0.0
         self._last: tuple[Vector, _Point] | None = None
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
@@ -118,9 +117,8 @@ class _Session(Session):
         cold = _Point(np.zeros(self._callbacks.size))
         if start is not None:
             cold.z[: self._problem.n] = start
-        self._unit = self._unit or _unit(self._problem, c, cold.z[: self._problem.n])
         attempts = [({**FAST, **COLD}, cold), ({**SAFE, **COLD}, cold)]
-        if self._last is not None and (mu := _first_mu(c, self._last[0], self._unit)) < COLD_MU:
+        if self._last is not None and (mu := _first_mu(c, self._last[0])) < COLD_MU:
             attempts.insert(0, ({**FAST, **_warm(mu)}, self._last[1]))
 
         answer, iterations = Answer(Claim.FAILED), 0
@@ -139,9 +137,8 @@ class _Session(Session):
 
     def _run(self, c: Vector, options: Mapping[str, Any], point: _Point, seconds: float) -> dict[str, Any]:
         ipopt, callbacks = self._ipopt or self._callbacks.load(), self._callbacks
-        scaled = {**OPTIONS, **_constant_parts(self._problem), "obj_scaling_factor": 1 / self._unit}
         limit = {"max_wall_time": max(1e-3, min(seconds, self._chosen.get("max_wall_time", np.inf)))}
-        for name, value in {**scaled, **options, **self._chosen, **limit}.items():
+        for name, value in {**OPTIONS, **_constant_parts(self._problem), **options, **self._chosen, **limit}.items():
             ipopt.add_option(name, value)
         callbacks.reset(c)
         # An interrupt that hits cyipopt between two callbacks is raised by every later solve of that object: drop it then.
@@ -175,20 +172,12 @@ def _constant_parts(problem: Subproblem) -> dict[str, str]:
     return linear if problem.problem_class is ProblemClass.NLP else {**linear, "hessian_constant": "yes"}
 
 
-def _unit(problem: Subproblem, c: Vector, z: Vector) -> float:
-    """The size of the objective's gradient if below 1: Ipopt's tolerance is absolute, so that a small objective is scaled up."""
-    with np.errstate(all="ignore"):
-        sizes = np.abs(np.append(c, problem.gradient(np.clip(z, problem.lower, problem.upper), np.zeros_like(c))))
-    return float(np.clip(sizes[np.isfinite(sizes)].max(initial=0.0) or 1.0, 1e-6, 1.0))
-
-
-def _first_mu(c: Vector, previous: Vector, unit: float) -> float:
+def _first_mu(c: Vector, previous: Vector) -> float:
     """The barrier parameter to restart with: the change of cost is the dual infeasibility of the last point.
 
     0.01 ‖Δc‖∞ was the best of {1, 0.1, …, 1e-5} on DCA runs of FSV, ℓ2-ℓ0 and alignment; Ipopt scales gradients beyond 100.
     """
-    scale = unit * max(1.0, np.abs(c).max() / 100)
-    return float(max(1e-10, 0.01 * np.abs(c - previous).max() / scale))
+    return float(max(1e-10, 0.01 * np.abs(c - previous).max() / max(1.0, np.abs(c).max() / 100)))
 
 
 def _warm(mu: float) -> dict[str, Any]:

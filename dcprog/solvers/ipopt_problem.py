@@ -1,6 +1,8 @@
 """The subproblem as Ipopt asks for it: values, first and second derivatives, and their fixed sparse structures.
 
-    f(z) = ½z'Qz + c'z + φ(z),    g(z) = [A z; ψ(z)],    ∇²L = σ(Q + ∇²φ) + Σ λᵢ ∇²ψᵢ  (lower triangle; repeated entries add up)
+    f(z) = ½z'Qz + c'z + φ(z),   g(z) = [A z; ψ(z)],   ∇²L = σ(Q + ∇²φ) + Σ λᵢ ∇²ψᵢ
+
+Of the Hessian the lower triangle is given, as triplets: Ipopt adds up those that repeat.
 """
 
 from __future__ import annotations
@@ -43,8 +45,8 @@ def guarded(callback: Callable[..., Any]) -> Callable[..., Any]:
 class Callbacks:
     """What ``cyipopt.Problem`` calls. Free rows are left out.
 
-    Of more equations than variables Ipopt solves none, and of as many it solves just the equations, without multipliers: z is
-    then padded with variables in [−1, 1] that appear nowhere.
+    Of more equations than variables Ipopt solves none, and of as many it solves just the equations, without multipliers: z
+    is then padded with variables in [−1, 1] that appear nowhere.
     """
 
     def __init__(self, problem: Subproblem) -> None:

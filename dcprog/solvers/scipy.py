@@ -3,6 +3,7 @@ Hribar & Nocedal, 1999) beyond."""
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 
 from dcprog._typing import Indices, Sparse, Vector
 from dcprog.errors import unknown_name
-from dcprog.smooth import FunctionTerm, SmoothSum
+from dcprog.smooth import FunctionTerm
 from dcprog.solvers._multipliers import multipliers
 from dcprog.solvers._qp import rows_of
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
@@ -21,7 +22,7 @@ from dcprog.subproblem import ProblemClass, Subproblem
 
 BOX = {"maxcor": 20, "ftol": 0.0, "gtol": 1e-9, "maxiter": 50_000, "maxfun": 100_000, "maxls": 20}
 TRUST = {
-    "gtol": 1e-9, "xtol": 1e-14, "barrier_tol": 1e-10, "maxiter": 3000, "initial_constr_penalty": 1.0,
+    "gtol": 1e-9, "xtol": 1e-14, "barrier_tol": 1e-9, "maxiter": 3000, "initial_constr_penalty": 1.0,
     "initial_tr_radius": 1.0, "initial_barrier_parameter": 0.1, "initial_barrier_tolerance": 0.1,
     "factorization_method": None, "verbose": 0,
 }  # fmt: skip
@@ -30,9 +31,8 @@ TRUST = {
 ENDLESS = 1e12
 """A value this many times below the size of the first is taken for a fall without end."""
 STUCK = 1e-7
-"""A method that can go no further has a solution if the residual, relative to the gradient, is at most this."""
+"""A run that can go no further has a solution if its residual, relative to the gradient, is at most this."""
 NEWTON_STEPS = 10
-KEEP=True
 
 
 class SciPy(Solver):
@@ -58,10 +58,10 @@ class SciPy(Solver):
 
 
 class Watch:
-    """Ends a run, by a callback, at its time limit and when it falls without end."""
+    """Ends a run, from its callback, at the time limit or when it falls without end."""
 
     def __init__(self, first: float, time_limit: float | None) -> None:
-        self.end = np.inf if time_limit is None else time.monotonic() + time_limit
+        self.end = math.inf if time_limit is None else time.monotonic() + time_limit
         self.bottom = -ENDLESS * (1 + abs(first))
         self.claim: Claim | None = None
 
@@ -100,22 +100,22 @@ class BoxSession(Session):
         z = found.x
         if watch.claim is None and residual(p, c, z) > STUCK and has_hessian(p):
             z = newton(p, c, z, self.options["gtol"])
-        solved = residual(p, c, z) <= STUCK * (1 + np.abs(p.gradient(z, c)).max(initial=0.0))
+        solved = residual(p, c, z) <= STUCK * (1 + np.abs(p.gradient(z, c)).max())
         claim = watch.claim or (Claim.OPTIMAL if solved else Claim.FAILED)
         return Answer(claim, z, np.zeros(p.m), np.zeros(0), message=str(found.message), iterations=found.nit)
 
 
 def residual(problem: Subproblem, c: Vector, z: Vector) -> float:
     """‖z − P(z − ∇f(z))‖, P the projection onto the box: zero exactly at the minimisers, NaN off the domain."""
-    return float(np.abs(z - np.clip(z - problem.gradient(z, c), problem.lower, problem.upper)).max(initial=0.0))
+    return float(np.abs(z - np.clip(z - problem.gradient(z, c), problem.lower, problem.upper)).max())
 
 
 def newton(problem: Subproblem, c: Vector, z: Vector, tol: float) -> Vector:
     """Projected Newton steps (Bertsekas, 1982) on the variables that no bound holds back, while they help."""
     from scipy.sparse.linalg import spsolve
 
-    r = residual(problem, c, z)
     for _ in range(NEWTON_STEPS):
+        r = residual(problem, c, z)
         if r <= tol:
             break
         gradient = problem.gradient(z, c)
@@ -128,13 +128,13 @@ def newton(problem: Subproblem, c: Vector, z: Vector, tol: float) -> Vector:
         trial = np.clip(z + step, problem.lower, problem.upper)
         if not np.isfinite(trial).all() or not residual(problem, c, trial) < r:
             break
-        z, r = trial, residual(problem, c, trial)
+        z = trial
     return z
 
 
 def has_hessian(problem: Subproblem) -> bool:
     """Whether every vectorised function in the problem gives second derivatives."""
-    sums: list[SmoothSum] = [s for s in (problem.smooth, *problem.constraints) if s is not None]
+    sums = (() if problem.smooth is None else (problem.smooth,)) + problem.constraints
     return all(t.function.has_hessian for s in sums for t in s.terms if isinstance(t, FunctionTerm))
 
 
@@ -143,50 +143,41 @@ class TrustSession(Session):
         from scipy.optimize import BFGS, Bounds, LinearConstraint, NonlinearConstraint
 
         self.problem = problem
-        # SciPy widens bounds by one digit: a fixed variable would have an interior of that width, so it becomes an equation.
+        # SciPy widens bounds by one digit, and a fixed variable would have no more room than that: it is an equation here.
         fixed = problem.lower == problem.upper
-        rows = rows_of(problem, fixed)
-        equal = independent(rows.K.tocsr(), np.flatnonzero(rows.equality))
-        unequal = np.flatnonzero(~rows.equality)
-        self.bounds = Bounds(np.where(fixed, -np.inf, problem.lower), np.where(fixed, np.inf, problem.upper), KEEP)
-        self.constraints: list[Any] = [
-            LinearConstraint(rows.K.tocsr()[k], rows.lower[k], rows.upper[k]) for k in (equal, unequal) if len(k)
-        ]
-        psi, exact = problem.constraints, has_hessian(problem)
-        if psi:
-            self.constraints.append(
-                NonlinearConstraint(
-                    lambda z: np.array([p.value(z) for p in psi]),
-                    -np.inf,
-                    0.0,
-                    jac=lambda z: sp.csr_array(np.array([p.gradient(z) for p in psi])),
-                    hess=(lambda z, v: sp.csr_array(sum(w * p.hessian(z) for w, p in zip(v, psi, strict=True)))) if exact else BFGS(),
-                )
-            )
+        self.rows = rows = rows_of(problem, fixed)
+        K, lower, upper = rows.K.tocsr(), rows.lower, rows.upper
+        groups = (independent(K, np.flatnonzero(rows.equality)), np.flatnonzero(~rows.equality))
+        self.bounds = Bounds(np.where(fixed, -np.inf, problem.lower), np.where(fixed, np.inf, problem.upper))
+        self.constraints: list[Any] = [LinearConstraint(K[k], lower[k], upper[k]) for k in groups if len(k)]
+        exact = has_hessian(problem)
         self.hessian = problem.hessian if exact else BFGS()
-        # gtol alone would end the run before the barrier is gone, so SciPy's own test is switched off for that of `done`.
+        if problem.constraints:
+            psi = NonlinearConstraint(self._psi, -np.inf, 0.0, self._jacobian, self._curvature if exact else BFGS())
+            self.constraints.append(psi)
+        # SciPy's own test by gtol ends a run while the barrier is still high: it is switched off for that of `_done`.
         self.gtol, self.barrier_tol = options["gtol"], options["barrier_tol"]
         self.options = {**options, "gtol": 0.0, "sparse_jacobian": True}
-
-    def done(self, state: Any) -> bool:
-        small = max(state.optimality, state.constr_violation) <= self.gtol
-        return small and state.get("barrier_parameter", 0.0) <= self.barrier_tol
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         from scipy.optimize import minimize
 
         p = self.problem
-        z = inside(p, np.zeros(p.n) if start is None else start)
+        z = np.clip(np.zeros(p.n) if start is None else start, p.lower, p.upper)
         watch = Watch(p.value(z, c), time_limit)
+
+        def value(z: Vector) -> float:
+            f = p.value(z, c)
+            return math.inf if math.isnan(f) else f  # a step off the domain is one that does not help
 
         def callback(intermediate_result: Any) -> bool:
             watch(intermediate_result.fun)
-            return self.done(intermediate_result)
+            return self._done(intermediate_result)
 
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # on linear constraints with a constant Hessian, and on singular Jacobians
+            warnings.simplefilter("ignore")  # that a constraint is linear, that a Jacobian is singular
             found = minimize(
-                lambda z: p.value(z, c),
+                value,
                 z,
                 jac=lambda z: p.gradient(z, c),
                 hess=self.hessian,
@@ -196,24 +187,53 @@ class TrustSession(Session):
                 options=self.options,
                 callback=callback,
             )
+        if watch.claim is Claim.UNBOUNDED:
+            return Answer(watch.claim, message=str(found.message), iterations=found.nit)
         z = np.clip(found.x, p.lower, p.upper)
-        solved = self.done(found) or found.optimality <= STUCK * (1 + np.abs(found.grad).max())
-        claim = watch.claim or (Claim.OPTIMAL if solved else Claim.FAILED)
+        claim = watch.claim or self._claim(found, z)
+        if claim is Claim.INFEASIBLE:
+            return Answer(claim, message=str(found.message), iterations=found.nit)
         return Answer(claim, z, *multipliers(p, c, z), message=str(found.message), iterations=found.nit)
 
+    def _done(self, state: Any) -> bool:
+        small = max(state.optimality, state.constr_violation) <= self.gtol
+        return bool(small and state.get("barrier_parameter", 0.0) <= self.barrier_tol)
 
-def inside(problem: Subproblem, z: Vector) -> Vector:
-    """The point of the box next to ``z`` that is a little away from every bound."""
-    margin = np.minimum(1e-2, 0.25 * (problem.upper - problem.lower))
-    return np.clip(z, problem.lower + margin, problem.upper - margin)
+    def _claim(self, found: Any, z: Vector) -> Claim:
+        """What to say of a run that ended at z, if it is done or could go no further."""
+        rows, activity = self.rows, self.rows.K @ z
+        violation = np.concatenate([rows.lower - activity, activity - rows.upper, self._psi(z), [0.0]]).max()
+        if violation > STUCK * (1 + np.abs(activity).max(initial=0.0)):
+            return Claim.INFEASIBLE if no_point(self.problem) else Claim.FAILED
+        low = found.get("barrier_parameter", 0.0) <= 100 * self.barrier_tol
+        return Claim.OPTIMAL if low and found.optimality <= STUCK * (1 + np.abs(found.grad).max()) else Claim.FAILED
+
+    def _psi(self, z: Vector) -> Vector:
+        return np.nan_to_num(np.array([p.value(z) for p in self.problem.constraints]), nan=np.inf)
+
+    def _jacobian(self, z: Vector) -> Sparse:
+        return sp.csr_array(np.array([p.gradient(z) for p in self.problem.constraints]))
+
+    def _curvature(self, z: Vector, v: Vector) -> Sparse:
+        return sp.csr_array(sum(w * p.hessian(z) for w, p in zip(v, self.problem.constraints, strict=True)))
 
 
 def independent(K: Sparse, equations: Indices) -> Indices:
-    """Equations of which no one follows from the others: trust-constr gets lost where its Jacobian is rank deficient."""
+    """Equations none of which follows from the others: trust-constr gets lost where its Jacobian is rank deficient."""
     from scipy.linalg import qr
 
     if not len(equations):
         return equations
     R, order = qr(K[equations].toarray().T, mode="r", pivoting=True)
     size = np.abs(np.diag(R))
-    return np.sort(equations[order[: np.sum(size > 1e-10 * max(size[0], 1e-300))]])
+    return equations[order[: np.count_nonzero(size > 1e-10 * size[0])]]
+
+
+def no_point(problem: Subproblem) -> bool:
+    """Whether bounds and rows alone admit no point, asked of the LP solver within SciPy."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    rows = LinearConstraint(problem.A, problem.row_lower, problem.row_upper)
+    infeasible = 2
+    found = milp(np.zeros(problem.n), constraints=rows, bounds=Bounds(problem.lower, problem.upper))
+    return bool(found.status == infeasible)

@@ -1,0 +1,7 @@
+"""``python -m dcprog``."""
+
+import sys
+
+from dcprog.cli import main
+
+sys.exit(main())

@@ -1,0 +1,38 @@
+"""What a person sees while a command runs: a live line on stderr, if that is a terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+
+from dcprog.result import State
+
+
+def quiet_stdout() -> contextlib.AbstractContextManager[object]:
+    """What users' factories print goes to stderr: stdout carries the result, and nothing else."""
+    return contextlib.redirect_stdout(sys.stderr)
+
+
+@contextlib.contextmanager
+def reporting(starts: int) -> Iterator[Callable[[State], None] | None]:
+    """A callback that shows each iteration; None where stderr is not a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting" if starts == 1 else f"{starts} starts") as status:
+        yield lambda state: status.update(line(state))
+
+
+def line(state: State) -> str:
+    """One iteration in one line.
+
+    >>> import numpy as np
+    >>> line(State(iteration=3, x=np.zeros(1), f=0.25, g=0.5, h=0.25, gap=1e-3, step=0.5, solver="highs"))
+    'iteration 3   f 0.25   gap 1.0e-03   step 5.0e-01   highs'
+    """
+    if state.gap is None or state.step is None:
+        return f"iteration {state.iteration}   f {state.f:.8g}"
+    return f"iteration {state.iteration}   f {state.f:.8g}   gap {state.gap:.1e}   step {state.step:.1e}   {state.solver}"

@@ -1,0 +1,117 @@
+"""The radius–margin bound T = R²‖w‖² of a support vector machine and its derivative with respect to the kernel matrix.
+
+If the images of ℓ points lie in a sphere of radius R and a hyperplane separates the classes with margin M = 1/‖w‖, then the
+expected error of the machine is at most E T/ℓ (Vapnik 1998; Weston et al. 2001, Theorem 1).
+
+Both factors are optimal values of QPs over sets that do not depend on K (:mod:`~dcprog.radius_margin.qps`). So their derivatives
+are those of the objectives at the solutions (Danskin), where α and β are unique:
+
+    ∂R²/∂K = diag(β) − ββ',     ∂‖w‖²/∂K = −(y∘α)(y∘α)',     ∂T/∂K = ‖w‖² ∂R²/∂K + R² ∂‖w‖²/∂K
+
+The papers print this with slips: Weston et al. (11) has labels in the second term and K(xᵢ, xⱼ) for K(xᵢ, xᵢ) in the first;
+Fortuna & Capson (10) has the latter too, and their (16) forgets the second term; tests/test_radius_margin.py shows by finite
+differences that the above is right and the printed (11) is not.
+
+Errors in training are penalised by a ridge, K + I/λ (Weston et al. p. 3): this is again a hard margin and a sphere, of the kernel
+with the ridge, and the theorem and the derivatives hold for it. They would not for a soft margin 0 ≤ α ≤ C, whose optimal
+value is not ½‖w‖².
+
+T is not convex in the parameters of a kernel, and comes with no decomposition into convex g − h: this is not a DC program, and
+no DCA is run on it. Gradient methods minimise it, as in the papers, and find stationary points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from dcprog._typing import Indices, Matrix, Vector
+from dcprog.errors import DataError
+from dcprog.radius_margin.qps import Hyperplane, Sphere, gram, hyperplane, sphere
+
+
+class Evaluation(Protocol):
+    """A criterion at a kernel matrix K: its value, and its derivative ∂/∂K as a symmetric matrix."""
+
+    @property
+    def value(self) -> float: ...
+
+    @property
+    def gradient(self) -> Matrix: ...
+
+
+class Criterion(Protocol):
+    """A bound to minimise: :func:`radius_margin`, :func:`~dcprog.radius_margin.span.span_bound` or your own."""
+
+    def __call__(self, K: Matrix, y: Vector, *, solver: str = "auto") -> Evaluation: ...
+
+
+@dataclass(frozen=True, eq=False)
+class RadiusMargin:
+    """R²‖w‖² at one kernel matrix: the optimal hyperplane, the enclosing sphere, and what follows from them."""
+
+    hyperplane: Hyperplane
+    sphere: Sphere
+    signed: Vector
+    """y∘α."""
+
+    @property
+    def value(self) -> float:
+        """T = R²‖w‖², at least 1."""
+        return self.sphere.radius2 * self.hyperplane.w2
+
+    @property
+    def gradient(self) -> Matrix:
+        """∂T/∂K."""
+        beta, a = self.sphere.beta, self.signed
+        radius = np.diag(beta) - np.outer(beta, beta)
+        return self.hyperplane.w2 * radius - self.sphere.radius2 * np.outer(a, a)
+
+    @property
+    def margin(self) -> float:
+        return self.hyperplane.margin
+
+    @property
+    def radius(self) -> float:
+        return self.sphere.radius
+
+    @property
+    def support(self) -> Indices:
+        """Positions of the support vectors."""
+        return self.hyperplane.support
+
+
+def radius_margin(K: Matrix, y: Vector, *, solver: str = "auto") -> RadiusMargin:
+    """The radius–margin bound for a positive semidefinite kernel matrix ``K`` and labels y = ±1.
+
+    For training errors add the ridge first: :func:`ridged`. ``solver`` is the name of a QP solver.
+
+    >>> X, y = np.array([[0.0], [2.0], [5.0]]), np.array([-1.0, 1.0, 1.0])
+    >>> bound = radius_margin(X @ X.T, y)
+    >>> round(bound.value, 6), round(bound.radius, 6), round(bound.margin, 6), bound.support
+    (6.25, 2.5, 1.0, array([0, 1]))
+
+    Moving the kernel along its gradient changes the bound accordingly, here k(z, v) = zv → zv + t z²v²:
+
+    >>> t, step = 1e-5, (X @ X.T) ** 2
+    >>> change = radius_margin(X @ X.T + t * step, y).value - radius_margin(X @ X.T - t * step, y).value
+    >>> bool(np.isclose(change / (2 * t), (bound.gradient * step).sum(), rtol=1e-4))
+    True
+    """
+    g = gram(K)
+    plane, ball = hyperplane(g, y, solver), sphere(g, solver)
+    return RadiusMargin(plane, ball, y * plane.alpha)
+
+
+def ridged(K: Matrix, ridge: float) -> Matrix:
+    """K + ridge·I: with ridge = 1/λ errors ξ in training cost λ/2 Σξᵢ² (the hard margin for ridge = 0).
+
+    >>> ridged(np.zeros((2, 2)), 0.5)
+    array([[0.5, 0. ],
+           [0. , 0.5]])
+    """
+    if not (np.isscalar(ridge) and np.isfinite(ridge) and ridge >= 0):
+        raise DataError(f"ridge has to be a number ≥ 0, got {ridge!r}: pass 1/λ, or 0 if no training error is allowed")
+    return K + ridge * np.eye(len(K))

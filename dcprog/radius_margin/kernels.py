@@ -1,0 +1,98 @@
+"""Kernels k(z, v), and how a function of the kernel matrix changes with the points.
+
+Whatever a bound is minimised over – one factor per feature, Z = XΣ with Σ = diag(σ), or a basis, Z = XS – reaches the bound T
+through the points Z alone, and these through the kernel matrix Kᵢⱼ = k(zᵢ, zⱼ). So by the chain rule
+
+    Γ = ∂T/∂K  →  ∂T/∂Z = ``pullback(Z, Γ)``  →  ∂T/∂S = X'·∂T/∂Z,   ∂T/∂σₖ = Σᵢ xᵢₖ ∂T/∂zᵢₖ,
+
+and no derivative of a kernel with respect to any one parameter is ever formed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from dcprog._typing import Matrix
+from dcprog.errors import DataError
+from dcprog.functions.checks import number
+
+
+class Kernel(ABC):
+    """A positive semidefinite kernel. Derive from it to use your own: a call, and the derivative with respect to points."""
+
+    @abstractmethod
+    def __call__(self, Z: Matrix, V: Matrix) -> Matrix:
+        """k(zᵢ, vⱼ) for the rows of Z and V."""
+
+    @abstractmethod
+    def pullback(self, Z: Matrix, gamma: Matrix) -> Matrix:
+        """∂/∂Z of Σᵢⱼ Γᵢⱼ k(zᵢ, zⱼ), for a symmetric Γ."""
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """k(z, v) = z·v.
+
+    >>> Linear()(np.array([[1.0, 2.0]]), np.array([[3.0, 1.0]]))
+    array([[5.]])
+    """
+
+    def __call__(self, Z: Matrix, V: Matrix) -> Matrix:
+        return Z @ V.T
+
+    def pullback(self, Z: Matrix, gamma: Matrix) -> Matrix:
+        return 2 * gamma @ Z
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """k(z, v) = (z·v + c)^degree with c ≥ 0, without which it would not be positive semidefinite.
+
+    >>> Polynomial(degree=2)(np.array([[1.0, 2.0]]), np.array([[3.0, 1.0]]))
+    array([[36.]])
+    """
+
+    degree: int = 2
+    c: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.degree, Integral) and self.degree >= 1):
+            raise DataError(f"degree has to be an integer ≥ 1, got {self.degree!r}: pass for example degree=2")
+        if not (np.isfinite(self.c) and self.c >= 0):
+            raise DataError(f"(z·v + c)^degree is a kernel only for c ≥ 0, got c = {self.c!r}: pass for example c=1")
+
+    def __call__(self, Z: Matrix, V: Matrix) -> Matrix:
+        K: Matrix = (Z @ V.T + self.c) ** self.degree
+        return K
+
+    def pullback(self, Z: Matrix, gamma: Matrix) -> Matrix:
+        slope: Matrix = self.degree * (Z @ Z.T + self.c) ** (self.degree - 1)
+        return 2 * (gamma * slope) @ Z
+
+
+@dataclass(frozen=True)
+class Gaussian(Kernel):
+    """k(z, v) = exp(−‖z − v‖²/2s²), s the ``width``.
+
+    >>> Gaussian(width=1.0)(np.array([[1.0, 2.0]]), np.array([[1.0, 4.0]])).round(4)
+    array([[0.1353]])
+    """
+
+    width: float = 1.0
+
+    def __post_init__(self) -> None:
+        number("width", self.width, 0, such_as=1)
+
+    def __call__(self, Z: Matrix, V: Matrix) -> Matrix:
+        K: Matrix = np.exp(cdist(Z, V, "sqeuclidean") / (-2 * self.width**2))
+        return K
+
+    def pullback(self, Z: Matrix, gamma: Matrix) -> Matrix:
+        # ∂k(zᵢ, zⱼ)/∂zᵢ = −k(zᵢ, zⱼ)(zᵢ − zⱼ)/s², and every pair is met twice
+        H = gamma * self(Z, Z)
+        return (H @ Z - H.sum(axis=1)[:, None] * Z) * (2 / self.width**2)
