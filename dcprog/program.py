@@ -158,14 +158,14 @@ class _Arrays(Mapping[str, np.ndarray]):
 
 def _check_domain(compiled: Compiled) -> None:
     """Functions are defined on all of C; where C is a box, h is finite wherever g is."""
-    names = [v.name for v in compiled.variables]
+    variables = compiled.variables
     for letter, parts in (("g", compiled.g_parts), ("h", compiled.h_parts)):
         for bound in parts.functions:
             outside = bound.indices[compiled.lower[bound.indices] < bound.function.domain_lower]
             if outside.size:
                 i = outside[0]
                 raise DomainError(
-                    f"{bound.function!r} in {letter} is defined from {bound.function.domain_lower} upwards, but {names[i]} may go "
+                    f"{bound.function!r} in {letter} is defined from {bound.function.domain_lower} upwards, but {variables[i].name} may go "
                     f"down to {compiled.lower[i]}: give it a lower bound"
                 )
     if not compiled.feasible_set.is_box or not compiled.h_parts.tapes:
@@ -174,7 +174,7 @@ def _check_domain(compiled: Compiled) -> None:
     corners = [np.where(np.isfinite(b), b, centre) for b in (compiled.lower, compiled.upper)]
     for x in [*corners, *sample_box(compiled.lower, compiled.upper, centre, SAMPLES, np.random.default_rng(0))]:
         if np.isfinite(compiled.g.value(x)) and not np.isfinite(compiled.h.value(x)):
-            where = ", ".join(f"{name} = {value:g}" for name, value in list(zip(names, x, strict=True))[:4])
+            where = ", ".join(f"{v.name} = {value:g}" for v, value in zip(variables[:4], x, strict=False))
             raise DomainError(f"h is not finite at {where}, a point of C where g is: bound the variables away from it")
 
 

@@ -55,7 +55,8 @@ def test_crossed_bounds_and_limits():
     with raises(errors.DataError, r"bounds \[1.*which no value satisfies"):
         DCProgram(m, g=x[0], h=0)
     m, x = model()
-    m.c = pyo.Constraint(expr=(2, x[0] + x[1], 1))
+    m.low = pyo.Param(initialize=2, mutable=True)
+    m.c = pyo.Constraint(expr=pyo.inequality(m.low, x[0] + x[1], 1))
     with raises(errors.DataError, "which no point satisfies"):
         DCProgram(m, g=x[0], h=0)
     with raises(errors.DataError, "no point satisfies"):

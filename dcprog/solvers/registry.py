@@ -18,6 +18,8 @@ from dcprog.subproblem import ProblemClass, Subproblem
 
 _CLASSES = {
     "highs": "dcprog.solvers.highs:Highs",
+    "highs-dual": "dcprog.solvers.highs_dual:HighsDual",
+    "columns": "dcprog.solvers.columns:Columns",
     "piqp": "dcprog.solvers.piqp:PIQP",
     "ipopt": "dcprog.solvers.ipopt:Ipopt",
     "scipy": "dcprog.solvers.scipy:SciPy",

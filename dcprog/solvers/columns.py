@@ -1,0 +1,164 @@
+"""A working set of columns: solve over few of them, price all others with one product, add those that would help, repeat.
+
+A variable z_j ≥ 0 stays at 0 as long as its reduced cost ∂objective/∂z_j − a_j'y is not negative. With many more features
+than samples nearly all of them do, and the same optimum is found on a small part of the problem.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from dcprog._typing import Indices, Mask, Vector
+from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.solvers.highs import HighsSession
+from dcprog.solvers.highs_dual import HighsDual, HighsDualSession
+from dcprog.solvers.mirror import mirror_columns
+from dcprog.solvers.piqp import PIQP
+from dcprog.subproblem import ProblemClass, Subproblem
+
+PRICE_TOLERANCE = 1e-9
+"""A reduced cost below minus this, relative to the costs, calls its column in."""
+BATCH = 100
+"""At least so many columns enter at a time, if so many would help."""
+DUAL_RATIO = 20.0
+"""Rows per root of the columns beyond which the part is solved through its dual."""
+
+
+class Columns(Solver):
+    """A working set of columns for LPs (by HiGHS, primal or dual) and QPs with diagonal Q (by PIQP)."""
+
+    name = "columns"
+    module = "highspy"
+    distribution = "highspy"
+    install = "comes with dcprog"
+    classes = frozenset({ProblemClass.LP, ProblemClass.QP})
+    features = Feature.WARM_START | Feature.DUALS | Feature.VERTEX | Feature.LINEAR_ROWS
+
+    def missing(self, problem: Subproblem) -> str | None:
+        lack = super().missing(problem)
+        if lack is not None:
+            return lack
+        if not candidates(problem).any():
+            return "it takes problems with columns ≥ 0 of several entries, to leave out, and this one has none"
+        if problem.Q is not None and (problem.Q - sp.diags_array(problem.Q.diagonal())).count_nonzero():
+            return "it takes QPs with a diagonal Q"
+        return None
+
+    def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
+        return ColumnsSession(problem, options)
+
+
+class _Growing(Protocol):
+    def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer: ...
+
+    def grow(self, problem: Subproblem, new: int) -> None: ...
+
+
+class _Reopened:
+    """A QP solver that is opened anew when columns are added: the problem is small."""
+
+    def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
+        self._options = options
+        self._session = PIQP().open(problem, options)
+
+    def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
+        return self._session.solve(c, None, time_limit)
+
+    def grow(self, problem: Subproblem, new: int) -> None:
+        self._session = PIQP().open(problem, self._options)
+
+
+class ColumnsSession(Session):
+    """The working set grows over all solves of a session."""
+
+    def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
+        self._problem, self._options = problem, options
+        self._outside = candidates(problem)
+        self._columns = np.flatnonzero(~self._outside)
+        self._mirror = mirror_columns(problem.A)
+        self._head = np.flatnonzero((self._mirror < 0) | (self._mirror > np.arange(problem.n)))
+        self._tail = self._mirror[self._head]
+        self._At = sp.csr_array(problem.A[:, self._head].T)
+        self._diagonal = np.zeros(problem.n) if problem.Q is None else problem.Q.diagonal()
+        self._inner: _Growing | None = None
+
+    def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        if self._inner is None and start is not None:
+            self._enter_support(start)
+        iterations = 0
+        while True:
+            answer = self._solve_inner(c, None if deadline is None else max(deadline - time.perf_counter(), 0.01))
+            iterations += answer.iterations
+            if answer.claim is not Claim.OPTIMAL or answer.z is None or answer.row_duals is None:
+                return replace(answer, z=None, iterations=iterations)
+            z = np.zeros(self._problem.n)
+            z[self._columns] = answer.z
+            entering = self._priced(c, z, answer.row_duals)
+            if entering.size == 0:
+                return replace(answer, z=z, iterations=iterations)
+            self._enter(entering)
+
+    def _solve_inner(self, c: Vector, time_limit: float | None) -> Answer:
+        if self._inner is None:
+            self._inner = self._opened(c)
+        return self._inner.solve(c[self._columns], None, time_limit)
+
+    def _opened(self, c: Vector) -> _Growing:
+        part = self._part(c)
+        if part.Q is not None:
+            return _Reopened(part, self._options)
+        if part.m > DUAL_RATIO * (len(self._outside) - part.m) ** 0.5 and HighsDual().missing(part) is None:
+            return HighsDualSession(part, self._options)
+        return HighsSession(part, self._options)
+
+    def _part(self, c: Vector) -> Subproblem:
+        """The problem over the working set; the costs are those of today."""
+        p, J = self._problem, self._columns
+        Q = None if p.Q is None else sp.csc_array(sp.diags_array(self._diagonal[J]))
+        return replace(p, c=c[J], A=p.A[:, J], Q=Q, lower=p.lower[J], upper=p.upper[J])
+
+    def _priced(self, c: Vector, z: Vector, y: Vector) -> Indices:
+        """The columns outside with the most negative reduced costs, with their mirrors."""
+        products = self._At @ y
+        reduced = c + self._diagonal * z
+        reduced[self._head] -= products
+        paired = self._tail >= 0
+        reduced[self._tail[paired]] += products[paired]
+        tolerance = PRICE_TOLERANCE * (1.0 + float(np.abs(c).max(initial=0.0)))
+        entering = np.flatnonzero(self._outside & (reduced < -tolerance))
+        limit = max(BATCH, self._problem.m // 2)
+        if entering.size > limit:
+            entering = entering[np.argpartition(reduced[entering], limit)[:limit]]
+        return entering
+
+    def _enter_support(self, start: Vector) -> None:
+        """The columns that a sparse start uses."""
+        used = np.flatnonzero(self._outside & (start != 0))
+        if used.size <= self._outside.sum() // 4:
+            self._add(used)
+
+    def _enter(self, entering: Indices) -> None:
+        before = len(self._columns)
+        self._add(entering)
+        assert self._inner is not None
+        self._inner.grow(self._part(self._problem.c), len(self._columns) - before)
+
+    def _add(self, entering: Indices) -> None:
+        mirrors = self._mirror[entering]
+        both = np.union1d(entering, mirrors[mirrors >= 0])
+        both = both[self._outside[both]]
+        self._outside[both] = False
+        self._columns = np.concatenate([self._columns, both])
+
+
+def candidates(problem: Subproblem) -> Mask:
+    """Columns that may be left out: z_j ≥ 0 with several entries."""
+    entries = np.diff(sp.csc_array(problem.A).indptr)
+    return (problem.lower == 0) & np.isinf(problem.upper) & (entries > 1)
