@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,18 +103,18 @@ def _matrix(X: Any) -> Any:
 def check_positive(**parameters: float) -> None:
     """Each parameter is a finite number > 0."""
     for name, value in parameters.items():
-        if not (np.isscalar(value) and np.isfinite(value) and value > 0):
+        if not (isinstance(value, Real) and np.isfinite(value) and value > 0):
             raise DataError(f"{name} is {value!r}, expected a number > 0")
 
 
 def check_lam(lam: float) -> None:
     """λ ∈ [0, 1)."""
-    if not (np.isscalar(lam) and 0 <= lam < 1):
+    if not (isinstance(lam, Real) and 0 <= lam < 1):
         raise DataError(f"lam is {lam!r}, expected a number in [0, 1)")
 
 
 def check_nonnegative(**parameters: float) -> None:
     """Each parameter is a finite number ≥ 0."""
     for name, value in parameters.items():
-        if not (np.isscalar(value) and np.isfinite(value) and value >= 0):
+        if not (isinstance(value, Real) and np.isfinite(value) and value >= 0):
             raise DataError(f"{name} is {value!r}, expected a number ≥ 0")
