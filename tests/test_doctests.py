@@ -1,8 +1,9 @@
-"""Every example in the package's docstrings, in README.md and in docs/ runs and prints what it says."""
+"""Every example in the package's docstrings and on its pages runs, and prints what it says."""
 
 import doctest
 import importlib
 import pkgutil
+import re
 from pathlib import Path
 
 import pytest
@@ -28,11 +29,32 @@ def test_docstrings(name):
     assert failed == 0
 
 
-@pytest.mark.parametrize("page", ["README.md", *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/*.md"))])
+def test_models_are_among_them():
+    assert "dcprog.models.fsv" in MODULES
+
+
+@pytest.mark.parametrize("page", sorted(str(p.relative_to(ROOT)) for p in [ROOT / "README.md", *ROOT.glob("docs/*.md")]))
 def test_pages(page):
-    failed, _ = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=FLAGS, encoding="utf-8")
+    """Blocks of Python run from top to bottom; those with prompts print what they show."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        if ">>>" not in block:
+            exec(block, names)
+    failed, _ = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=FLAGS, encoding="utf-8", globs=names)
     assert failed == 0
 
 
-def test_models_are_among_them():
-    assert "dcprog.models.fsv" in MODULES
+@pytest.mark.parametrize("page", ["README.md", "CHANGELOG.md"])
+def test_links_lead_somewhere(page):
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / page).read_text(encoding="utf-8"))
+    assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+def test_the_readme_solver_table_is_the_registry():
+    from dcprog.solvers.registry import PREFERENCE, names
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for kind, order in PREFERENCE.items():
+        assert f"| {kind.value} | {', '.join(order)}" in text
+    assert [name for name in names() if f"`{name}`" not in text] == []

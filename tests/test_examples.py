@@ -1,0 +1,41 @@
+"""Every example runs, and shows what it promises."""
+
+import contextlib
+import functools
+import io
+import runpy
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+PROMISES = {
+    "own_decomposition.py": ["quartic: converged", "at (3, -1)", "ok    solvers agree"],
+    "prove_sla_is_dca.py": ["the same iterates"],
+    "swap_solvers.py": ["highs", "clarabel", "ipopt", "cannot solve this", "its claim does not hold"],
+}
+
+
+@functools.cache
+def printed(name):
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.py")))
+def test_example(name):
+    assert printed(name)
+    assert "FAIL" not in printed(name)
+
+
+@pytest.mark.parametrize("name", PROMISES)
+def test_promises(name):
+    assert [words for words in PROMISES[name] if words not in printed(name)] == []
+
+
+def test_all_solvers_agree():
+    for table in printed("swap_solvers.py").split("DCProgram(")[1:]:
+        values = [float(line.split("f = ")[1].split()[0]) for line in table.splitlines() if line.startswith("  ")]
+        assert len(values) >= 4
+        assert max(values) - min(values) <= 1e-6 * max(values)

@@ -1,0 +1,83 @@
+"""The package as it is installed: complete, typed, and light to import."""
+
+import importlib
+import importlib.metadata
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dcprog
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[1]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+LAZY = ["highspy", "cyipopt", "piqp", "clarabel", "osqp", "sklearn", "matplotlib", "joblib", "pandas"]
+
+
+def loaded_by(code, tmp_path):
+    """The modules that ``code`` loads in a fresh interpreter outside the checkout."""
+    words = [sys.executable, "-c", f"import sys\n{code}\nprint(*sys.modules)"]
+    return set(subprocess.run(words, capture_output=True, text=True, check=True, cwd=tmp_path).stdout.split())
+
+
+def test_import_loads_no_solver_and_no_scikit_learn(tmp_path):
+    everything = "import dcprog; [getattr(dcprog, name) for name in dcprog.__all__]; dcprog.models.fsv; dcprog.solvers()"
+    assert not set(LAZY) & loaded_by(everything, tmp_path)
+
+
+def test_import_is_light(tmp_path):
+    assert not {"pyomo", "scipy", "numpy"} & loaded_by("import dcprog", tmp_path)
+
+
+def test_a_solver_is_loaded_when_it_is_used(tmp_path):
+    code = """
+import dcprog, pyomo.environ as pyo
+m = pyo.ConcreteModel(); m.x = pyo.Var(bounds=(-3, 2), initialize=1)
+assert dcprog.solve(dcprog.DCProgram(m, g=0, h=m.x**2), solver="highs").success
+"""
+    assert {"highspy"} == set(LAZY) & loaded_by(code, tmp_path)
+
+
+def test_the_checkout_does_not_shadow_the_installed_package():
+    assert ROOT not in [Path(entry or ".").resolve() for entry in sys.path]
+
+
+def test_every_package_of_the_tree_is_installed():
+    in_tree = {".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "dcprog").rglob("__init__.py")}
+    assert set(PYPROJECT["tool"]["setuptools"]["packages"]) == in_tree | {"dcprog.models"}
+
+
+@pytest.mark.parametrize("name", PYPROJECT["tool"]["setuptools"]["packages"])
+def test_every_module_of_the_tree_is_installed(name):
+    home = ROOT / "models" if name == "dcprog.models" else ROOT / Path(*name.split("."))
+    installed = Path(importlib.import_module(name).__file__).parent
+    assert {path.name for path in home.glob("*.py")} == {path.name for path in installed.glob("*.py")}
+
+
+def test_types_are_shipped():
+    assert (Path(dcprog.__file__).parent / "py.typed").is_file()
+
+
+def test_one_version():
+    assert importlib.metadata.version("dcprog") == dcprog.__version__
+    assert f"version: {dcprog.__version__}" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"## [{dcprog.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_public_names_exist_and_are_listed():
+    assert all(hasattr(dcprog, name) for name in dcprog.__all__)
+    assert set(dcprog.__all__) <= set(dir(dcprog))
+    with pytest.raises(AttributeError, match="no attribute 'sovle'"):
+        dcprog.sovle  # noqa: B018
+
+
+def test_every_solver_of_the_core_install_is_available():
+    available = {solver.name for solver in dcprog.solvers() if solver.available}
+    assert {"highs", "ipopt", "piqp", "scipy"} <= available
