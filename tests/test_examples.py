@@ -1,9 +1,10 @@
 """Every example runs, and shows what it promises."""
 
-import contextlib
 import functools
-import io
-import runpy
+import os
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,13 @@ PROMISES = {
 
 @functools.cache
 def printed(name):
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
-    return out.getvalue()
+    words = [sys.executable, str(EXAMPLES / name)]
+    with tempfile.TemporaryDirectory() as elsewhere:
+        done = subprocess.run(
+            words, cwd=elsewhere, env=os.environ | {"MPLBACKEND": "Agg"}, capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.py")))
