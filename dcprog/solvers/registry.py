@@ -10,6 +10,9 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 
+import numpy as np
+import scipy.sparse as sp
+
 from dcprog.errors import CapabilityError, SolverUnavailableError, unknown_name
 from dcprog.functions.base import ConvexFunction
 from dcprog.smooth import FunctionTerm
@@ -33,6 +36,10 @@ PREFERENCE: dict[ProblemClass, tuple[str, ...]] = {
     ProblemClass.NLP: ("ipopt", "scipy"),
 }
 """In which order solvers are tried for each class of subproblem."""
+SMALLEST_LP = 50
+"""LPs with fewer rows go to HiGHS as they are."""
+TALL = 2
+"""LPs with this many times more rows than columns, slacks aside, are solved through their dual."""
 
 _registered: dict[str, Solver] = {}
 
@@ -54,7 +61,7 @@ def get(name: str) -> Solver:
     'highs'
     >>> get("higs")
     Traceback (most recent call last):
-    dcprog.errors.UnknownNameError: unknown solver 'higs': did you mean 'highs'? Known: auto, clarabel, highs, ipopt, ...
+    dcprog.errors.UnknownNameError: unknown solver 'higs': did you mean 'highs'? Known: auto, clarabel, ...
     """
     if name in _registered:
         return _registered[name]
@@ -111,7 +118,14 @@ def _preference(problem: Subproblem) -> tuple[str, ...]:
     order = PREFERENCE[problem.problem_class]
     if problem.problem_class is ProblemClass.NLP and problem.is_box and _hessian_is_costly(problem):
         return ("scipy", "ipopt")
+    if problem.problem_class is ProblemClass.LP and problem.m >= SMALLEST_LP:
+        return ("columns", "highs-dual", *order) if problem.m > TALL * _wide_columns(problem) else ("columns", *order)
     return order
+
+
+def _wide_columns(problem: Subproblem) -> int:
+    """Columns with more than one entry: those that are no slacks."""
+    return int((np.diff(sp.csc_array(problem.A).indptr) > 1).sum())
 
 
 def _hessian_is_costly(problem: Subproblem) -> bool:
