@@ -76,20 +76,20 @@ def double_loop(f, theta):
 @sampled
 @given(theta=weights)
 def test_equals_the_double_loop(f, theta):
-    theta = theta[: f.n_features]
+    theta = theta[: f.dimension]
     value, gradient, hessian = double_loop(f, theta)
     assert f.value(theta) == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(f.gradient(theta), gradient, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(f.hessian(theta), hessian, rtol=1e-12, atol=1e-12)
-    v = np.arange(1.0, f.n_features + 1)
+    v = np.arange(1.0, f.dimension + 1)
     np.testing.assert_allclose(f.hessian_product(theta, v), hessian @ v, rtol=1e-12, atol=1e-12)
 
 
 @over_sums
 def test_derivatives_against_differences(f):
-    theta, step = np.array([0.3, 0.7, 0.45])[: f.n_features], 1e-5
-    for k in range(f.n_features):
-        e = step * np.eye(f.n_features)[k]
+    theta, step = np.array([0.3, 0.7, 0.45])[: f.dimension], 1e-5
+    for k in range(f.dimension):
+        e = step * np.eye(f.dimension)[k]
         assert f.gradient(theta)[k] == pytest.approx(
             (f.value(theta + e) - f.value(theta - e)) / (2 * step), rel=1e-7, abs=1e-8
         )
@@ -101,7 +101,7 @@ def test_derivatives_against_differences(f):
 @sampled
 @given(a=weights, b=weights, t=st.floats(0, 1))
 def test_convex(f, a, b, t):
-    a, b = a[: f.n_features], b[: f.n_features]
+    a, b = a[: f.dimension], b[: f.dimension]
     chord = t * f.value(a) + (1 - t) * f.value(b)
     assert f.value(t * a + (1 - t) * b) <= chord * (1 + 1e-12)
     assert f.value(b) >= f.value(a) + f.gradient(a) @ (b - a) - 1e-11
@@ -110,7 +110,7 @@ def test_convex(f, a, b, t):
 
 @over_sums
 def test_at_zero_all_pairs_count_one_and_at_infinity_only_equal_points(f):
-    K = f.n_features
+    K = f.dimension
     assert f.value(np.zeros(K)) == pytest.approx(len(f.X) * len(f.Z), rel=1e-14)
     equal = sum(bool(np.array_equal(x, z)) for x in f.X for z in f.Z)
     assert equal == (7 + 2 if f.one_set else 1)
@@ -119,20 +119,20 @@ def test_at_zero_all_pairs_count_one_and_at_infinity_only_equal_points(f):
 
 @over_sums
 def test_the_kernel_matrix_sums_to_it(f):
-    theta = np.array([0.9, 0.0, 0.2])[: f.n_features]
+    theta = np.array([0.9, 0.0, 0.2])[: f.dimension]
     assert kernel_matrix(f.distances, f.X, f.Z, theta).sum() == pytest.approx(f.value(theta), rel=1e-13)
 
 
 @over_sums
 def test_written_out_it_is_the_same(f):
-    theta = np.array([0.3, 0.7, 0.45])[: f.n_features]
+    theta = np.array([0.3, 0.7, 0.45])[: f.dimension]
     assert f.expand(list(theta), math.exp, math.log) == pytest.approx(f.value(theta), rel=1e-13)
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
 def test_one_set_is_the_set_against_itself(way):
     one, two, theta = way(X), way(X, X), np.array([0.4, 0.2, 0.6])
-    theta = theta[: one.n_features]
+    theta = theta[: one.dimension]
     assert one.value(theta) == pytest.approx(two.value(theta), rel=1e-13)
     np.testing.assert_allclose(one.gradient(theta), two.gradient(theta), rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(one.hessian(theta), two.hessian(theta), rtol=1e-12, atol=1e-13)
@@ -161,7 +161,7 @@ def test_one_evaluation_serves_value_gradient_and_hessian(monkeypatch, f):
     calls = []
     evaluate = type(f)._evaluate
     monkeypatch.setattr(type(f), "_evaluate", lambda self, x: calls.append(x) or evaluate(self, x))
-    theta = np.array([0.31, 0.12, 0.77])[: f.n_features]
+    theta = np.array([0.31, 0.12, 0.77])[: f.dimension]
     f.value(theta)
     f.gradient(theta)[:] = 7.0  # the caller's copy
     assert not (f.gradient(theta) == 7.0).any()

@@ -46,6 +46,8 @@ class ConvexFunction(ABC):
         A modulus ρ ≥ 0 such that f − (ρ/2)‖·‖² is convex.
     domain_lower : float
         The function is defined (and convex) where every component is at least this.
+    hessian_operations : float
+        Floating-point operations that one Hessian takes, where that is much: a solver that can do without may then do so.
     dimension : int or None
         How many variables it takes; None: any number.
 
@@ -69,6 +71,7 @@ class ConvexFunction(ABC):
     separable: bool = False
     strong_convexity: float = 0.0
     domain_lower: float = -np.inf
+    hessian_operations: float = 0.0
     dimension: int | None = None
 
     @abstractmethod

@@ -57,6 +57,8 @@ class Evaluation(NamedTuple):
 class KernelSum(ConvexFunction):
     """f(θ) = Σᵢⱼ exp(−Σₖ θₖ Dₖ(xᵢ, zⱼ)): what both ways to compute it share."""
 
+    dimension: int
+
     def __init__(self, distances: Distances, X: Matrix, Z: Matrix | None = None) -> None:
         self.distances = distances
         self.X = points("X", X)
@@ -64,7 +66,9 @@ class KernelSum(ConvexFunction):
         self.one_set = Z is None
         if self.X.shape[1] != self.Z.shape[1]:
             raise DataError(f"X has {self.X.shape[1]} features and Z has {self.Z.shape[1]}: pass points of the same space")
-        self.n_features = pair_distances(distances, self.X[:1], self.Z[:1]).shape[2]
+        self.dimension = pair_distances(distances, self.X[:1], self.Z[:1]).shape[2]
+        pairs = len(self.X) * len(self.Z) / (2 if self.one_set else 1)
+        self.hessian_operations = float(pairs * self.dimension**2)
         self._last: Evaluation | None = None
 
     def value(self, x: Vector) -> float:
@@ -92,7 +96,7 @@ class KernelSum(ConvexFunction):
         return last
 
     def expand(self, x: Sequence[Any], exp: Any, log: Any) -> Any:
-        D = pair_distances(self.distances, self.X, self.Z).reshape(-1, self.n_features)
+        D = pair_distances(self.distances, self.X, self.Z).reshape(-1, self.dimension)
         return sum(exp(-sum(c * xk for c, xk in zip(row, x, strict=True))) for row in D)
 
 
@@ -113,28 +117,28 @@ class BlockSum(KernelSum):
         self._rows = list(self._cut())
         self._kept: list[Matrix] = []
         for rows in self._rows:  # all of them, so that none with a negative distance goes unseen
-            D = pair_distances(distances, self.X[rows], self._partners(rows)).reshape(-1, self.n_features)
+            D = pair_distances(distances, self.X[rows], self._partners(rows)).reshape(-1, self.dimension)
             memory -= D.nbytes
             if memory >= 0:
                 self._kept.append(D)
 
     def hessian(self, x: Vector) -> Matrix:
-        H = np.zeros((self.n_features, self.n_features))
-        with blas_threads(BLOCK * self.n_features):
+        H = np.zeros((self.dimension, self.dimension))
+        with blas_threads(BLOCK * self.dimension):
             for D, times in self._blocks():
                 D = D * np.sqrt(times * np.exp(-(D @ x)))[:, None]
                 H += D.T @ D
         return H
 
     def hessian_product(self, x: Vector, v: Vector) -> Vector:
-        out = np.zeros(self.n_features)
+        out = np.zeros(self.dimension)
         with blas_threads(2 * BLOCK):
             for D, times in self._blocks():
                 out += (times * np.exp(-(D @ x)) * (D @ v)) @ D
         return out
 
     def _evaluate(self, x: Vector) -> Evaluation:
-        value, gradient = 0.0, np.zeros(self.n_features)
+        value, gradient = 0.0, np.zeros(self.dimension)
         with blas_threads(2 * BLOCK):
             for D, times in self._blocks():
                 w = times * np.exp(-(D @ x))
@@ -147,7 +151,7 @@ class BlockSum(KernelSum):
         start, n = 0, len(self.X)
         while start < n:
             partners = n - start if self.one_set else len(self.Z)
-            stop = min(n, start + max(1, BLOCK // (partners * self.n_features)))
+            stop = min(n, start + max(1, BLOCK // (partners * self.dimension)))
             yield slice(start, stop)
             start = stop
 
@@ -162,7 +166,7 @@ class BlockSum(KernelSum):
             if b < len(self._kept):
                 D = self._kept[b]
             else:
-                D = self.distances(self.X[rows, None, :], Z[None, :, :]).reshape(-1, self.n_features)
+                D = self.distances(self.X[rows, None, :], Z[None, :, :]).reshape(-1, self.dimension)
             if self.one_set:
                 size = rows.stop - rows.start
                 times = 2 * np.triu(np.ones((size, len(Z))), 1) + np.eye(size, len(Z))
