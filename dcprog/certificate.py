@@ -22,6 +22,8 @@ from dcprog.subproblem import Subproblem
 
 TOLERANCE = 1e-6
 """Largest relative residual with which a claim of optimality is accepted."""
+SMALLEST_SCALE = 1e-3
+"""Gradients below this size are taken as this large: against less, rounding would fail the check."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def verify(problem: Subproblem, c: Vector, answer: Answer) -> Residuals:
     y, mu = answer.row_duals, answer.constraint_duals
     if (y is None and problem.m) or (mu is None and problem.constraints):
         y, mu = _recover_multipliers(problem, z, gradient, activity, psi)
-    scale = 1.0 + float(np.abs(gradient).max(initial=0.0))
+    scale = _gradient_scale(problem, z, c)
     reduced = gradient - (problem.A.T @ y if problem.m else 0.0)
     for multiplier, row in zip(mu if mu is not None else (), problem.constraints, strict=True):
         reduced = reduced - multiplier * row.gradient(z)
@@ -71,6 +73,16 @@ def verify(problem: Subproblem, c: Vector, answer: Answer) -> Residuals:
         dual=signs / scale,
         gap=gaps / (1.0 + abs(problem.value(z, c))),
     )
+
+
+def _gradient_scale(problem: Subproblem, z: Vector, c: Vector) -> float:
+    """Size of the parts of the gradient, before they cancel: what a stationarity residual is small against."""
+    parts = [float(np.abs(c).max(initial=0.0)), SMALLEST_SCALE]
+    if problem.Q is not None:
+        parts.append(float(np.abs(problem.Q @ z).max(initial=0.0)))
+    if problem.smooth is not None:
+        parts.append(float(np.abs(problem.smooth.gradient(z)).max(initial=0.0)))
+    return max(parts)
 
 
 def feasibility(problem: Subproblem, z: Vector, activity: Vector | None = None, psi: Vector | None = None) -> float:

@@ -15,23 +15,24 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog._typing import Indices, Mask, Vector
+from dcprog.solvers.active_set import ActiveSetSession
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.solvers.dual_form import has_diagonal_q
 from dcprog.solvers.highs import HighsSession
 from dcprog.solvers.highs_dual import HighsDual, HighsDualSession
 from dcprog.solvers.mirror import mirror_columns
-from dcprog.solvers.piqp import PIQP
 from dcprog.subproblem import ProblemClass, Subproblem
 
 PRICE_TOLERANCE = 1e-9
 """A reduced cost below minus this, relative to the costs, calls its column in."""
 BATCH = 100
 """At least so many columns enter at a time, if so many would help."""
-DUAL_RATIO = 20.0
-"""Rows per root of the columns beyond which the part is solved through its dual."""
+MANY_ROWS = 1000
+"""With more rows than this, or than there are columns, the part is solved through its dual."""
 
 
 class Columns(Solver):
-    """A working set of columns for LPs (by HiGHS, primal or dual) and QPs with diagonal Q (by PIQP)."""
+    """A working set of columns for LPs (by HiGHS, primal or dual) and QPs with diagonal Q (by active sets)."""
 
     name = "columns"
     module = "highspy"
@@ -46,7 +47,7 @@ class Columns(Solver):
             return lack
         if not candidates(problem).any():
             return "it takes problems with columns ≥ 0 of several entries, to leave out, and this one has none"
-        if problem.Q is not None and (problem.Q - sp.diags_array(problem.Q.diagonal())).count_nonzero():
+        if not has_diagonal_q(problem):
             return "it takes QPs with a diagonal Q"
         return None
 
@@ -61,17 +62,17 @@ class _Growing(Protocol):
 
 
 class _Reopened:
-    """A QP solver that is opened anew when columns are added: the problem is small."""
+    """A QP session that is opened anew when columns are added: the problem is small."""
 
     def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
         self._options = options
-        self._session = PIQP().open(problem, options)
+        self._session = ActiveSetSession(problem, options)
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         return self._session.solve(c, None, time_limit)
 
     def grow(self, problem: Subproblem, new: int) -> None:
-        self._session = PIQP().open(problem, self._options)
+        self._session = ActiveSetSession(problem, self._options)
 
 
 class ColumnsSession(Session):
@@ -79,7 +80,8 @@ class ColumnsSession(Session):
 
     def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
         self._problem, self._options = problem, options
-        self._outside = candidates(problem)
+        self._candidates = candidates(problem)
+        self._outside = self._candidates.copy()
         self._columns = np.flatnonzero(~self._outside)
         self._mirror = mirror_columns(problem.A)
         self._head = np.flatnonzero((self._mirror < 0) | (self._mirror > np.arange(problem.n)))
@@ -90,12 +92,15 @@ class ColumnsSession(Session):
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         deadline = None if time_limit is None else time.perf_counter() + time_limit
-        if self._inner is None and start is not None:
-            self._enter_support(start)
+        if start is not None and (self._inner is None or self._problem.Q is not None):
+            self._restart(start)
         iterations = 0
         while True:
             answer = self._solve_inner(c, None if deadline is None else max(deadline - time.perf_counter(), 0.01))
             iterations += answer.iterations
+            if answer.claim is Claim.INFEASIBLE and self._outside.any():
+                self._enter(np.flatnonzero(self._outside))  # the part says nothing of the whole: what is missing may mend it
+                continue
             if answer.claim is not Claim.OPTIMAL or answer.z is None or answer.row_duals is None:
                 return replace(answer, z=None, iterations=iterations)
             z = np.zeros(self._problem.n)
@@ -114,7 +119,7 @@ class ColumnsSession(Session):
         part = self._part(c)
         if part.Q is not None:
             return _Reopened(part, self._options)
-        if part.m > DUAL_RATIO * (len(self._outside) - part.m) ** 0.5 and HighsDual().missing(part) is None:
+        if part.m > min(len(self._head), MANY_ROWS) and HighsDual().missing(part) is None:
             return HighsDualSession(part, self._options)
         return HighsSession(part, self._options)
 
@@ -133,15 +138,18 @@ class ColumnsSession(Session):
         reduced[self._tail[paired]] += products[paired]
         tolerance = PRICE_TOLERANCE * (1.0 + float(np.abs(c).max(initial=0.0)))
         entering = np.flatnonzero(self._outside & (reduced < -tolerance))
-        limit = max(BATCH, self._problem.m // 2)
+        limit = BATCH + min(self._problem.m // 2, 10 * BATCH)
         if entering.size > limit:
             entering = entering[np.argpartition(reduced[entering], limit)[:limit]]
         return entering
 
-    def _enter_support(self, start: Vector) -> None:
-        """The columns that a sparse start uses."""
-        used = np.flatnonzero(self._outside & (start != 0))
-        if used.size <= self._outside.sum() // 4:
+    def _restart(self, start: Vector) -> None:
+        """The columns that cannot be left out, and those that the start uses if it is sparse."""
+        self._inner = None
+        self._outside = self._candidates.copy()
+        self._columns = np.flatnonzero(~self._candidates)
+        used = np.flatnonzero(self._candidates & (start != 0))
+        if used.size <= self._candidates.sum() // 4:
             self._add(used)
 
     def _enter(self, entering: Indices) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dcprog._typing import Vector
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
-from dcprog.solvers.highs_model import HighsModel
+from dcprog.solvers.highs_model import HighsModel, cost_scale
 from dcprog.subproblem import ProblemClass, Subproblem
 
 HIPO = {
@@ -42,15 +42,19 @@ class HighsSession(Session):
         self._is_lp = problem.Q is None
         self._model = HighsModel(problem, dict(options) if self._is_lp else HIPO | dict(options))
         self._solved = False
+        self._scale: float | None = None
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
-        self._model.change_costs(c)
+        if self._scale is None:
+            self._scale = cost_scale(c) if self._is_lp else 1.0
+        self._model.change_costs(c * self._scale)
         if self._solved and self._is_lp:
             self._model.use_primal_simplex()
         claim, message = self._model.run(time_limit if self._is_lp else min(time_limit or QP_SECONDS, QP_SECONDS))
         self._solved = claim is Claim.OPTIMAL
         z, y = self._model.values()
-        return Answer(claim, z, y, message=message, iterations=self._model.iterations)
+        duals = None if y is None else y / self._scale
+        return Answer(claim, z, duals, message=message, iterations=self._model.iterations)
 
     def grow(self, problem: Subproblem, new: int) -> None:
         """The last ``new`` columns of ``problem`` are new."""

@@ -1,8 +1,8 @@
 """Solvers by name, and which one ``auto`` takes.
 
-The table behind ``auto`` was measured with ``python -m benchmarks.solvers`` (docs/solvers.md has the figures): HiGHS keeps its
-basis between LPs; PIQP is the fastest on the papers' QPs; Ipopt takes every smooth convex problem, and SciPy's L-BFGS-B is
-faster than it where there are only bounds and the Hessian is dense or missing.
+The table behind ``auto`` was measured (docs/solvers.md has the figures): HiGHS keeps its basis between LPs, a working set of
+columns and the dual make the large ones small; active sets carry over from QP to QP; Ipopt takes every smooth convex problem,
+and SciPy's L-BFGS-B is faster than it where there are only bounds and the Hessian is dense or missing.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ _CLASSES = {
     "highs": "dcprog.solvers.highs:Highs",
     "highs-dual": "dcprog.solvers.highs_dual:HighsDual",
     "columns": "dcprog.solvers.columns:Columns",
+    "active-set": "dcprog.solvers.active_set:ActiveSet",
     "piqp": "dcprog.solvers.piqp:PIQP",
     "ipopt": "dcprog.solvers.ipopt:Ipopt",
     "scipy": "dcprog.solvers.scipy:SciPy",
@@ -32,12 +33,14 @@ _CLASSES = {
 
 PREFERENCE: dict[ProblemClass, tuple[str, ...]] = {
     ProblemClass.LP: ("highs", "clarabel", "piqp", "ipopt"),
-    ProblemClass.QP: ("piqp", "clarabel", "highs", "ipopt", "osqp", "scipy"),
+    ProblemClass.QP: ("active-set", "piqp", "clarabel", "highs", "ipopt", "osqp", "scipy"),
     ProblemClass.NLP: ("ipopt", "scipy"),
 }
 """In which order solvers are tried for each class of subproblem."""
 SMALLEST_LP = 50
 """LPs with fewer rows go to HiGHS as they are."""
+WIDE_QP = 200
+"""QPs with at least this many columns, slacks aside, are solved over a working set of them."""
 TALL = 2
 """LPs with this many times more rows than columns, slacks aside, are solved through their dual."""
 
@@ -115,11 +118,15 @@ def _lack(solver: Solver, problem: Subproblem, needs: Feature) -> str | None:
 
 
 def _preference(problem: Subproblem) -> tuple[str, ...]:
-    order = PREFERENCE[problem.problem_class]
-    if problem.problem_class is ProblemClass.NLP and problem.is_box and _hessian_is_costly(problem):
+    kind = problem.problem_class
+    order = PREFERENCE[kind]
+    if kind is ProblemClass.NLP and problem.is_box and _hessian_is_costly(problem):
         return ("scipy", "ipopt")
-    if problem.problem_class is ProblemClass.LP and problem.m >= SMALLEST_LP:
-        return ("columns", "highs-dual", *order) if problem.m > TALL * _wide_columns(problem) else ("columns", *order)
+    if kind is ProblemClass.LP and problem.m >= SMALLEST_LP:
+        tall = problem.m > TALL * _wide_columns(problem)
+        return ("columns", "highs-dual", *order) if tall else ("columns", *order)
+    if kind is ProblemClass.QP and _wide_columns(problem) >= WIDE_QP:
+        return ("columns", *order)
     return order
 
 

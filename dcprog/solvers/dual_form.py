@@ -1,0 +1,157 @@
+"""The dual of an LP, or of a QP with diagonal Q, as a problem of the same kind.
+
+    min ½ Σ δⱼxⱼ² + c'x  :  rows of A x ≥ L, ≤ U or = E,  xⱼ ≥ 0 or free
+    min ½ Σ δⱼwⱼ² − L'y  :  aⱼ'y − δⱼwⱼ ≤ cⱼ for xⱼ ≥ 0,  = cⱼ for xⱼ free;  y ≥ 0 for rows ≥ L, ≤ 0 for rows ≤ U
+
+A slack column, ≥ 0 with a single entry, in row i, is a bound on yᵢ; a pair of mirror columns (p, q of w = p − q) is one row with
+two limits. So many rows over few columns, such as many samples of few features, become few rows over many bounded columns.
+Costs of the primal are limits of the dual; its matrix stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from dcprog._typing import Indices, Mask, Sparse, Vector
+from dcprog.solvers.mirror import mirror_columns
+from dcprog.subproblem import Subproblem
+
+
+def obstacle(problem: Subproblem) -> str | None:
+    """Why ``problem`` has no dual of this form, in words; None if it has."""
+    if problem.m == 0:
+        return "it takes problems with rows"
+    two_sided = np.isfinite(problem.row_lower) & np.isfinite(problem.row_upper) & ~problem.equality
+    if two_sided.any():
+        return "it takes rows with one limit or equations, and this problem has rows with two"
+    if not (_is_free(problem) | _is_nonnegative(problem)).all():
+        return "it takes variables that are free or ≥ 0, and this problem has others"
+    if not has_diagonal_q(problem):
+        return "it takes a diagonal Q"
+    return None
+
+
+def has_diagonal_q(problem: Subproblem) -> bool:
+    return problem.Q is None or not (problem.Q - sp.diags_array(problem.Q.diagonal())).count_nonzero()
+
+
+@dataclass(frozen=True, eq=False)
+class DualRows:
+    """Columns of the primal as rows of the dual: ``head`` leads each row, ``tail`` is its mirror column or −1."""
+
+    head: Indices
+    tail: Indices
+
+    @classmethod
+    def of(cls, A: Sparse, columns: Indices, curvature: Vector) -> DualRows:
+        mirror = mirror_columns(A[:, columns])
+        alike = (mirror >= 0) & (curvature[columns] == curvature[columns[mirror]])
+        mirror = np.where(alike, mirror, -1)
+        heads = np.flatnonzero((mirror < 0) | (mirror > np.arange(len(columns))))
+        partner = mirror[heads]
+        return cls(columns[heads], np.where(partner >= 0, columns[partner], -1))
+
+    def join(self, other: DualRows) -> DualRows:
+        return DualRows(np.concatenate([self.head, other.head]), np.concatenate([self.tail, other.tail]))
+
+    def limits(self, c: Vector, free: Mask) -> tuple[Vector, Vector]:
+        upper = c[self.head]
+        lower = np.where(free[self.head], upper, -np.inf)
+        return np.where(self.tail >= 0, -c[self.tail], lower), upper
+
+
+class DualForm:
+    """The dual of ``problem``, whose limits follow from the cost c, and the way back to the primal."""
+
+    def __init__(self, problem: Subproblem) -> None:
+        self.primal = problem
+        self.free = _is_free(problem)
+        self.curvature = np.zeros(problem.n) if problem.Q is None else problem.Q.diagonal()
+        self.slack, self.slack_coefficient = _slacks(problem, self.curvature)
+        is_slack = np.zeros(problem.n, dtype=bool)
+        is_slack[self.slack[self.slack >= 0]] = True
+        self.rows = DualRows.of(problem.A, np.flatnonzero(~is_slack), self.curvature)
+        below = np.isinf(problem.row_lower)
+        self._idle = below & np.isinf(problem.row_upper)
+        self._is_upper_row = below & ~self._idle
+        self.limit = np.where(self._idle, 0.0, np.where(below, problem.row_upper, problem.row_lower))
+
+    def grow(self, problem: Subproblem, new: int) -> DualRows:
+        """The last ``new`` columns of ``problem`` are new: their rows."""
+        self.primal, self.free = problem, _is_free(problem)
+        self.curvature = np.zeros(problem.n) if problem.Q is None else problem.Q.diagonal()
+        rows = DualRows.of(problem.A, np.arange(problem.n - new, problem.n), self.curvature)
+        self.rows = self.rows.join(rows)
+        return rows
+
+    def limits(self, c: Vector) -> tuple[Vector, Vector, Vector, Vector] | None:
+        """Limits of the rows and bounds of y for the cost c; None if they cross, i.e. the primal is unbounded."""
+        p, has = self.primal, self.slack >= 0
+        lower = np.where(p.equality | self._is_upper_row, -np.inf, 0.0)
+        upper = np.where(p.equality | ~(self._is_upper_row | self._idle), np.inf, 0.0)
+        ratio = c[self.slack] / self.slack_coefficient
+        upper = np.where(has & (self.slack_coefficient > 0), np.minimum(upper, ratio), upper)
+        lower = np.where(has & (self.slack_coefficient < 0), np.maximum(lower, ratio), lower)
+        row_lower, row_upper = self.rows.limits(c, self.free)
+        if (lower > upper).any() or (row_lower > row_upper).any():
+            return None
+        return row_lower, row_upper, lower, upper
+
+    def problem(self, c: Vector) -> Subproblem | None:
+        """The dual for the cost c: variables y, then w for the columns with curvature. None if the primal is unbounded."""
+        limits = self.limits(c)
+        if limits is None:
+            return None
+        row_lower, row_upper, lower, upper = limits
+        A = sp.csc_array(self.primal.A[:, self.rows.head].T)
+        delta = self.curvature[self.rows.head]
+        curved = np.flatnonzero(delta)
+        k = len(curved)
+        if k == 0:
+            return Subproblem(-self.limit, A, row_lower, row_upper, lower, upper)
+        columns = sp.csc_array((-delta[curved], (curved, np.arange(k))), shape=(len(delta), k))
+        return Subproblem(
+            c=np.concatenate([-self.limit, np.zeros(k)]),
+            A=sp.hstack([A, columns], format="csc"),
+            row_lower=row_lower,
+            row_upper=row_upper,
+            lower=np.concatenate([lower, np.full(k, -np.inf)]),
+            upper=np.concatenate([upper, np.full(k, np.inf)]),
+            Q=sp.csc_array(sp.diags_array(np.concatenate([np.zeros(self.primal.m), delta[curved]]))),
+        )
+
+    def recover(self, row_duals: Vector) -> Vector:
+        """x of the primal from the multipliers of the dual's rows; a slack takes what its row lacks."""
+        p, x = self.primal, -row_duals
+        z = np.zeros(p.n)
+        paired = self.rows.tail >= 0
+        z[self.rows.head] = np.where(self.free[self.rows.head], x, np.maximum(x, 0.0))
+        z[self.rows.tail[paired]] = np.maximum(-x[paired], 0.0)
+        has = np.flatnonzero(self.slack >= 0)
+        lack = (self.limit - p.A @ z)[has] / self.slack_coefficient[has]
+        z[self.slack[has]] = np.maximum(lack, 0.0)
+        return z
+
+
+def _is_free(problem: Subproblem) -> Mask:
+    return np.isinf(problem.lower) & np.isinf(problem.upper)
+
+
+def _is_nonnegative(problem: Subproblem) -> Mask:
+    return (problem.lower == 0) & np.isinf(problem.upper)
+
+
+def _slacks(problem: Subproblem, curvature: Vector) -> tuple[Indices, Vector]:
+    """For every row its slack, a column ≥ 0 with a single entry that can repair the row; −1 where there is none."""
+    A = sp.csc_array(problem.A)
+    single = np.flatnonzero((np.diff(A.indptr) == 1) & _is_nonnegative(problem) & (curvature == 0))
+    rows, coefficients = A.indices[A.indptr[single]], A.data[A.indptr[single]]
+    repairs = np.where(np.isfinite(problem.row_lower[rows]), coefficients > 0, coefficients < 0) & ~problem.equality[rows]
+    slack = np.full(problem.m, -1, dtype=np.int64)
+    slack[rows[repairs]] = single[repairs]
+    coefficient = np.ones(problem.m)
+    coefficient[rows[repairs]] = coefficients[repairs]
+    return slack, coefficient
