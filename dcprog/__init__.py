@@ -20,6 +20,7 @@ _HOMES = {
     "Result": "result",
     "State": "result",
     "Status": "result",
+    "path": "paths",
     "solve": "driver",
     "Gap": "stopping",
     "MaxIter": "stopping",
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from dcprog.driver import solve
     from dcprog.functions import ConvexFunction, maximum
     from dcprog.matrix_constraint import MatrixConstraint
+    from dcprog.paths import path
     from dcprog.program import DCProgram
     from dcprog.result import Result, State, Status
     from dcprog.stopping import Gap, MaxIter, Step, TimeLimit
@@ -56,6 +58,7 @@ __all__ = [
     "functions",
     "maximum",
     "models",
+    "path",
     "plots",
     "solve",
     "solvers",

@@ -51,6 +51,8 @@ class Compiled:
     """C alone, as a subproblem without an objective."""
     subproblem: Subproblem
     convex_set: ConvexSet
+    lifted_set: ConvexSet
+    """C with the epigraph variables of g."""
     values: Vector
     """The values that the model's variables came with; NaN where they had none."""
 
@@ -68,7 +70,11 @@ class Compiled:
 
     def lift(self, x: Vector) -> Vector:
         """x with the epigraph variables at their values."""
-        return self.convex_set.lift(x)
+        return self.lifted_set.lift(x)
+
+    def with_functions(self, g: Any, h: Any) -> Compiled:
+        """The same model with other functions: its constraints are not read again."""
+        return _compiled(g, h, self.variables, self.slots, self.convex_set, self.values)
 
     def cost(self, u: Vector) -> Vector:
         """Linear cost of the subproblem for the subgradient u."""
@@ -92,19 +98,27 @@ def compile_program(model: Any, g: Any, h: Any, convex: Iterable[Any] = ()) -> C
     declared = {id(c) for component in convex for c in (component.values() if component.is_indexed() else [component])}
     for constraint in model.component_data_objects(Constraint, active=True, descend_into=Block):
         convex_set.add_constraint(constraint, declared=id(constraint) in declared)
-    feasible_set = convex_set.subproblem(Parts(len(variables)))
-    g_parts, h_parts = (take_apart(e, index, len(variables)) for e in (g, h))
+    values = np.array([np.nan if v.value is None else v.value for v in variables], dtype=float)
+    return _compiled(g, h, tuple(variables), _slots(model, index), convex_set, values)
+
+
+def _compiled(
+    g: Any, h: Any, variables: tuple[Any, ...], slots: Mapping[str, Slot], convex_set: ConvexSet, values: Vector
+) -> Compiled:
+    g_parts, h_parts = (take_apart(e, convex_set.index, len(variables)) for e in (g, h))
+    with_g = convex_set.copy()
     return Compiled(
-        variables=tuple(variables),
-        slots=_slots(model, index),
+        variables=variables,
+        slots=slots,
         g=oracle(g_parts),
         h=oracle(h_parts),
         g_parts=g_parts,
         h_parts=h_parts,
-        feasible_set=feasible_set,
-        subproblem=convex_set.subproblem(g_parts),
+        feasible_set=convex_set.subproblem(Parts(len(variables))),
+        subproblem=with_g.subproblem(g_parts),
         convex_set=convex_set,
-        values=np.array([np.nan if v.value is None else v.value for v in variables], dtype=float),
+        lifted_set=with_g,
+        values=values,
     )
 
 

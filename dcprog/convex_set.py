@@ -7,6 +7,7 @@ program: the subproblem stays linear or quadratic as long as the pieces are.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -28,12 +29,19 @@ class ConvexSet:
 
     def __init__(self, lower: Vector, upper: Vector, index: Mapping[int, int]) -> None:
         self.n = self.size = len(lower)
-        self._lower, self._upper, self._index = lower, upper, index
+        self._lower, self._upper, self.index = lower, upper, index
         self._blocks: list[tuple[Any, Vector, Vector]] = []
         self._rows: list[tuple[dict[int, float], float, float]] = []
         self._smooth_rows: list[list[SmoothTerm]] = []
         self._kinks: list[tuple[int, Kink]] = []
         self._stacked: tuple[tuple[int, int, int], tuple[Any, Vector, Vector]] | None = None
+
+    def copy(self) -> ConvexSet:
+        """A set that can grow on its own; what is in it is shared."""
+        other = copy(self)
+        other._blocks, other._rows = list(self._blocks), list(self._rows)
+        other._smooth_rows, other._kinks = list(self._smooth_rows), list(self._kinks)
+        return other
 
     def add_matrix(self, component: MatrixConstraint) -> None:
         """lower ≤ A x ≤ upper; columns of fixed variables move to the limits."""
@@ -44,7 +52,7 @@ class ConvexSet:
             shift = matrix[:, np.flatnonzero(fixed)] @ values
             matrix, lower, upper = matrix[:, np.flatnonzero(~fixed)], lower - shift, upper - shift
         try:
-            columns = np.array([self._index[id(v)] for v in component.variables if not v.fixed], dtype=np.int64)
+            columns = np.array([self.index[id(v)] for v in component.variables if not v.fixed], dtype=np.int64)
         except KeyError:
             raise ModelError(f"{component.name} has variables of another model: use variables of one model") from None
         self._blocks.append((_place(matrix, columns, self.n), lower, upper))
@@ -52,7 +60,7 @@ class ConvexSet:
     def add_constraint(self, constraint: Any, declared: bool) -> None:
         """An ordinary Pyomo constraint: linear, convex quadratic, with kinks, or declared convex."""
         lower, upper = _limits(constraint)
-        parts = take_apart(constraint.body, self._index, self.n)
+        parts = take_apart(constraint.body, self.index, self.n)
         if parts.is_affine:
             self._rows.append((parts.linear, lower - parts.constant, upper - parts.constant))
             return
@@ -113,7 +121,7 @@ class ConvexSet:
         return out
 
     def _kink_variable(self, kink: Kink, where: str) -> int:
-        pieces = [take_apart(p, self._index, self.n) for p in kink.pieces]
+        pieces = [take_apart(p, self.index, self.n) for p in kink.pieces]
         if kink.is_abs:
             if not pieces[0].is_affine:
                 raise ConvexityError(

@@ -43,6 +43,8 @@ class DCProgram:
         Non-linear, non-quadratic constraints that you declare convex.
     rule : callable, optional
         What a solution means: turns the arrays of a result into ``result.rule``, such as a classifier.
+    like : DCProgram, optional
+        A program on the same, unchanged model: only g and h are compiled anew.
 
     Examples
     --------
@@ -68,6 +70,7 @@ class DCProgram:
         tol: float | None = None,
         convex: Iterable[Any] = (),
         rule: Callable[[Mapping[str, np.ndarray]], Any] | None = None,
+        like: DCProgram | None = None,
     ) -> None:
         began = time.perf_counter()
         if not hasattr(model, "component_data_objects"):
@@ -76,7 +79,8 @@ class DCProgram:
         self.derived: Derived = dict(derived or {})
         self.rule = rule
         self.tol = tol
-        self.compiled: Compiled = compile_program(model, g, h, convex)
+        base = like.compiled if like is not None and like.model is model else None
+        self.compiled: Compiled = compile_program(model, g, h, convex) if base is None else base.with_functions(g, h)
         self.stop_on = None if stop_on is None else tuple(stop_on)
         for variable in self.stop_on or ():
             if variable not in self.names:

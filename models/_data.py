@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -23,6 +24,14 @@ class Data:
     """The labels that −1 and +1 stand for."""
     names: tuple[str, ...] | None
     """Names of the features, if X had them."""
+    kept: dict[Any, Any] = field(default_factory=dict, repr=False)
+    """What was made of the data once: models that only change their objective along a path of parameters."""
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """``make()``, made on the first call with this key."""
+        if key not in self.kept:
+            self.kept[key] = make()
+        return self.kept[key]
 
     @property
     def n(self) -> int:
@@ -39,7 +48,7 @@ class Data:
 
 
 def check_data(X: Any, y: Any) -> Data:
-    """Validate (X, y). Labels may be any two values; the larger one in sorted order becomes +1.
+    """Validate (X, y). Labels may be any two values; the larger one in sorted order becomes +1. Data is taken as it is.
 
     >>> check_data([[0.0], [1.0]], ["a", "b"]).y
     array([-1.,  1.])
@@ -47,6 +56,8 @@ def check_data(X: Any, y: Any) -> Data:
     Traceback (most recent call last):
     dcprog.errors.DataError: X has 1 NaN or infinite entries: impute or drop them first
     """
+    if isinstance(X, Data):
+        return X
     samples = check_samples(X, y)
     if len(samples.classes) != 2:
         raise DataError(f"y has {len(samples.classes)} class(es), expected 2: these formulations separate two classes")

@@ -22,8 +22,9 @@ from dcprog.functions import ConvexFunction, Exponential, Linear, OfSum, Quadrat
 from dcprog.functions import penalties as concave
 from dcprog.matrix_constraint import MatrixConstraint
 from dcprog.models._data import Data, check_positive
+from dcprog.models.monomials import Monomials
 from dcprog.models.rules import LinearRule
-from dcprog.program import Derived
+from dcprog.program import DCProgram, Derived
 
 WEIGHTINGS = ("mean", "sum", "class")
 FORMS = ("split", "paper")
@@ -69,6 +70,7 @@ class Weights:
     data: Data
     split: bool
     derived: Derived
+    feature_map: Monomials | None = None
 
     def errors(self, weights: Vector) -> Any:
         """Σ weightsᵢ ξᵢ."""
@@ -87,18 +89,32 @@ class Weights:
 
     def half_square(self) -> Any:
         """½‖w‖₂². In split form ½(‖p‖² + ‖q‖²), the same wherever pⱼqⱼ = 0, as in every solution, and strongly convex."""
-        m, d = self.model, self.data.d
+        m = self.model
         variables = (m.p, m.q) if self.split else (m.w,)
-        return Quadratic(sp.eye_array(d * len(variables)))(*variables)
+        return Quadratic(sp.eye_array(sum(map(len, variables))))(*variables)
+
+    def program(self, g: Any, h: Any, name: str, **settings: Any) -> DCProgram:
+        """The DC program on this model; what was compiled of the model before is used again."""
+        key = ("compiled", id(self.model))
+        program = DCProgram(
+            self.model, g, h, name, derived=self.derived, rule=self.rule, like=self.data.kept.get(key), **settings
+        )
+        self.data.kept[key] = program
+        return program
 
     def rule(self, arrays: Mapping[str, np.ndarray]) -> LinearRule:
-        return LinearRule(arrays["w"], float(arrays["b"]), classes=self.data.classes, feature_names=self.data.names)
+        return LinearRule(arrays["w"], float(arrays["b"]), self.data.classes, self.data.names, self.feature_map)
 
 
 def sized_weights(data: Data, form: str) -> Weights:
     """A model with w, |w|, b, ξ and the margin constraints; it starts at w = 0, b = 0, |w| = v⁰ = e, ξ = e (section 5.2.2)."""
     if form not in FORMS:
         raise unknown_name("form", form, FORMS)
+    weights: Weights = data.once(("sized", form), lambda: _sized_weights(data, form))
+    return weights
+
+
+def _sized_weights(data: Data, form: str) -> Weights:
     m = pyo.ConcreteModel()
     signed = data.signed
     identity = sp.eye_array(data.n, format="csc")
@@ -123,6 +139,11 @@ def sized_weights(data: Data, form: str) -> Weights:
 
 def free_weights(data: Data) -> Weights:
     """A model with w, b, ξ and the margin constraints, for penalties that do not need |w|."""
+    weights: Weights = data.once("free", lambda: _free_weights(data))
+    return weights
+
+
+def _free_weights(data: Data) -> Weights:
     m = pyo.ConcreteModel()
     m.w = pyo.Var(range(data.d), initialize=0.0)
     m.b = pyo.Var(initialize=0.0)

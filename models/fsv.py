@@ -49,6 +49,4 @@ def fsv(
     rho = concave_penalty(penalty, alpha)
     g = weights.errors((1.0 - lam) * error_weights(data, weighting))
     h = lam * weights.of_size(rho) if lam > 0 else 0
-    return DCProgram(
-        weights.model, g=g, h=h, name="fsv", derived=weights.derived, stop_on=["v"], tol=1e-5, rule=weights.rule
-    )
+    return weights.program(g, h, "fsv", stop_on=["v"], tol=1e-5)

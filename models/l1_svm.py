@@ -23,4 +23,4 @@ def l1_svm(X: Any, y: Any, lam: float = 0.1, *, weighting: str = "mean", form: s
     data = check_data(X, y)
     weights = sized_weights(data, form)
     g = weights.errors((1.0 - lam) * error_weights(data, weighting)) + weights.size(lam)
-    return DCProgram(weights.model, g=g, h=0, name="l1_svm", derived=weights.derived, rule=weights.rule)
+    return weights.program(g, 0, "l1_svm")

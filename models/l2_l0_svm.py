@@ -38,6 +38,4 @@ def l2_l0_svm(
     rho = concave_penalty(penalty, alpha)
     g = weights.errors(mu * error_weights(data, weighting)) + weights.half_square()
     h = nu * weights.of_size(rho) if nu > 0 else 0
-    return DCProgram(
-        weights.model, g=g, h=h, name="l2_l0_svm", derived=weights.derived, stop_on=["v"], tol=1e-5, rule=weights.rule
-    )
+    return weights.program(g, h, "l2_l0_svm", stop_on=["v"], tol=1e-5)

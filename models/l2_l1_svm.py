@@ -34,7 +34,7 @@ def l2_l1_svm(
     data = check_data(X, y)
     weights = sized_weights(data, form)
     g = weights.errors(mu * error_weights(data, weighting)) + weights.half_square() + weights.size(nu)
-    return DCProgram(weights.model, g=g, h=0, name="l2_l1_svm", derived=weights.derived, rule=weights.rule)
+    return weights.program(g, 0, "l2_l1_svm")
 
 
 def l2_l1_svm_dual(X: Any, y: Any, mu: float = 1.0, nu: float = 1.0, *, weighting: str = "mean") -> DCProgram:

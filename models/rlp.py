@@ -23,4 +23,4 @@ def rlp(X: Any, y: Any, *, weighting: str = "mean") -> DCProgram:
     data = check_data(X, y)
     weights = free_weights(data)
     g = weights.errors(error_weights(data, weighting))
-    return DCProgram(weights.model, g=g, h=0, name="rlp", rule=weights.rule)
+    return weights.program(g, 0, "rlp")

@@ -30,7 +30,7 @@ def svm(X: Any, y: Any, lam: float = 0.1, *, weighting: str = "mean") -> DCProgr
     data = check_data(X, y)
     weights = free_weights(data)
     g = weights.errors((1.0 - lam) * error_weights(data, weighting)) + lam * weights.half_square()
-    return DCProgram(weights.model, g=g, h=0, name="svm", rule=weights.rule)
+    return weights.program(g, 0, "svm")
 
 
 def svm_dual(X: Any, y: Any, lam: float = 0.1, *, weighting: str = "mean") -> DCProgram:

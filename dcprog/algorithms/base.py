@@ -71,6 +71,11 @@ class Algorithm(ABC):
         self.status: Status | None = None
         self.start: Start | None = None
         self.dispatcher = self._new_dispatcher()
+        self._kept: Dispatcher | None = None
+
+    def keep(self, dispatcher: Dispatcher | None) -> None:
+        """Use solvers that hold this program's subproblem already, up to its linear cost."""
+        self._kept = dispatcher
 
     @classmethod
     def check(cls, program: DCProgram) -> None:
@@ -88,7 +93,7 @@ class Algorithm(ABC):
 
     def __iter__(self) -> Iterator[State]:
         self.status = None
-        self.dispatcher = self._new_dispatcher()
+        self.dispatcher = self._kept or self._new_dispatcher()
         self._deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
         self.stop.start()
         self.start = feasible_start(self.program, self.x0, self.time_limit)

@@ -1,0 +1,114 @@
+"""Quadratic FSV, (9) of Neumann, Schnörr & Steidl (2005): a polynomial feature map, selection among the original features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+import scipy.sparse as sp
+
+from dcprog.errors import unknown_name
+from dcprog.functions import ConvexFunction, Linear
+from dcprog.matrix_constraint import MatrixConstraint
+from dcprog.models._data import Data, check_data, check_lam, check_nonnegative, check_positive
+from dcprog.models._margin import FORMS, Weights, concave_penalty, error_weights
+from dcprog.models.monomials import Monomials
+from dcprog.program import DCProgram
+
+
+def quadratic_fsv(
+    X: Any,
+    y: Any,
+    lam: float = 0.1,
+    alpha: float = 5.0,
+    degree: int = 2,
+    *,
+    penalty: str | ConvexFunction = "exponential",
+    weighting: str = "mean",
+    form: str = "split",
+) -> DCProgram:
+    """Quadratic FSV: min (1−λ) Σ cᵢ(1 − yᵢ(w'φ(xᵢ) + b))₊ + λ e'(e − e^(−αv)), |wᵢ| ≤ vⱼ if φᵢ contains xⱼ, (9). LPs.
+
+    φ are all monomials up to ``degree``; v has one component for each original feature and bounds every monomial that contains
+    it, so a feature with vⱼ = 0 is not needed at all. Other parameters as in :func:`~dcprog.models.fsv`.
+
+    >>> import numpy as np, dcprog
+    >>> X = np.random.default_rng(0).uniform(-2, 2, (60, 3))
+    >>> result = dcprog.solve(quadratic_fsv(X, np.sign(X[:, 0]**2 + X[:, 1]**2 - 1.5), lam=0.05))
+    >>> result.rule.selected()
+    array([0, 1])
+    """
+    check_lam(lam)
+    data = check_data(X, y)
+    weights = monomial_weights(data, degree, form)
+    rho = concave_penalty(penalty, alpha)
+    g = weights.errors((1.0 - lam) * error_weights(data, weighting))
+    return weights.program(g, lam * rho(weights.model.v) if lam > 0 else 0, "quadratic_fsv", stop_on=["v"], tol=1e-5)
+
+
+def quadratic_l2_l0_svm(
+    X: Any,
+    y: Any,
+    mu: float = 1.0,
+    nu: float = 1.0,
+    alpha: float = 5.0,
+    degree: int = 2,
+    *,
+    penalty: str | ConvexFunction = "exponential",
+    weighting: str = "mean",
+    form: str = "split",
+) -> DCProgram:
+    """Quadratic ℓ2-ℓ0-SVM: (8) with the feature map and the shared bounds of (9). One QP an iteration."""
+    check_positive(mu=mu)
+    check_nonnegative(nu=nu)
+    data = check_data(X, y)
+    weights = monomial_weights(data, degree, form)
+    rho = concave_penalty(penalty, alpha)
+    g = weights.errors(mu * error_weights(data, weighting)) + weights.half_square()
+    return weights.program(g, nu * rho(weights.model.v) if nu > 0 else 0, "quadratic_l2_l0_svm", stop_on=["v"], tol=1e-5)
+
+
+def quadratic_l2_l1_svm(
+    X: Any, y: Any, mu: float = 1.0, nu: float = 1.0, degree: int = 2, *, weighting: str = "mean", form: str = "split"
+) -> DCProgram:
+    """Quadratic ℓ2-ℓ1-SVM: (7) with the feature map and the shared bounds of (9). A convex QP."""
+    check_positive(mu=mu)
+    check_nonnegative(nu=nu)
+    data = check_data(X, y)
+    weights = monomial_weights(data, degree, form)
+    g = weights.errors(mu * error_weights(data, weighting)) + weights.half_square()
+    return weights.program(g + Linear(np.full(data.d, nu))(weights.model.v), 0, "quadratic_l2_l1_svm")
+
+
+def monomial_weights(data: Data, degree: int, form: str) -> Weights:
+    """D(φ(X)w + be) + ξ ≥ e, ξ ≥ 0 and |wᵢ| ≤ vⱼ for every feature j in monomial i; starts at w = 0, v = e."""
+    if form not in FORMS:
+        raise unknown_name("form", form, FORMS)
+    monomials = Monomials(data.d, degree)
+    weights: Weights = data.once(("monomials", degree, form), lambda: _monomial_weights(data, monomials, form))
+    return weights
+
+
+def _monomial_weights(data: Data, monomials: Monomials, form: str) -> Weights:
+    signed = data.y[:, None] * monomials.transform(data.X)
+    pairs = monomials.contains.tocoo()
+    rows = np.arange(pairs.nnz)
+    of_monomial = sp.csc_array((np.ones(pairs.nnz), (rows, pairs.row)), shape=(pairs.nnz, monomials.size))
+    of_feature = sp.csc_array((np.ones(pairs.nnz), (rows, pairs.col)), shape=(pairs.nnz, data.d))
+    identity = sp.eye_array(data.n, format="csc")
+    m = pyo.ConcreteModel()
+    m.v = pyo.Var(range(data.d), bounds=(0, None), initialize=1.0)
+    m.b = pyo.Var(initialize=0.0)
+    m.xi = pyo.Var(range(data.n), bounds=(0, None), initialize=1.0)
+    if form == "split":
+        m.p = pyo.Var(range(monomials.size), bounds=(0, None), initialize=0.0)
+        m.q = pyo.Var(range(monomials.size), bounds=(0, None), initialize=0.0)
+        m.margin = MatrixConstraint([signed, -signed, data.y, identity], [m.p, m.q, m.b, m.xi], lower=1.0)
+        m.bound = MatrixConstraint([-of_monomial, -of_monomial, of_feature], [m.p, m.q, m.v], lower=0.0)
+        return Weights(m, data, True, {"w": lambda a: a["p"] - a["q"]}, monomials)
+    m.w = pyo.Var(range(monomials.size), initialize=0.0)
+    m.margin = MatrixConstraint([signed, data.y, identity], [m.w, m.b, m.xi], lower=1.0)
+    m.below = MatrixConstraint([of_monomial, of_feature], [m.w, m.v], lower=0.0)
+    m.above = MatrixConstraint([-of_monomial, of_feature], [m.w, m.v], lower=0.0)
+    return Weights(m, data, False, {}, monomials)
