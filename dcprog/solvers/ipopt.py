@@ -38,6 +38,7 @@ FAST: dict[str, Any] = {
     "corrector_type": "affine",
     "perturb_always_cd": "yes",
     "bound_relax_factor": 0.0,
+    "diverging_iterates_tol": 1e8,  # it may run away along a line of solutions
     "max_iter": 300,
 }
 # Ipopt as it comes: better where there is no interior, and at telling that there is no feasible point.
@@ -46,10 +47,14 @@ SAFE: dict[str, Any] = {
     "corrector_type": "none",
     "perturb_always_cd": "no",
     "bound_relax_factor": 1e-8,
+    "diverging_iterates_tol": 1e20,
     "max_iter": 1000,
 }
+MEHROTRA = {"mu_strategy": "adaptive", "mu_oracle": "probing", "corrector_type": "none"}
+"""What Ipopt demands beside mehrotra_algorithm=yes."""
 COLD_MU = 0.1
 COLD: dict[str, Any] = {"warm_start_init_point": "no", "mu_init": COLD_MU}
+INVALID_OPTION = -12
 CLAIMS = {
     0: Claim.OPTIMAL,
     1: Claim.OPTIMAL,  # to the acceptable tolerance
@@ -85,6 +90,8 @@ class Ipopt(Solver):
 
     def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
         chosen = {name: typed(name, value) for name, value in options.items()}
+        if chosen.get("mehrotra_algorithm") == "yes":
+            chosen = {**MEHROTRA, **chosen}
         sums = problem.constraints if problem.smooth is None else (problem.smooth, *problem.constraints)
         terms = [term for s in sums for term in s.terms if isinstance(term, FunctionTerm)]
         lacking = [term.function for term in terms if not term.function.has_hessian]
@@ -137,7 +144,7 @@ class _Session(Session):
 
     def _run(self, c: Vector, options: Mapping[str, Any], point: _Point, seconds: float) -> dict[str, Any]:
         ipopt, callbacks = self._ipopt or self._callbacks.load(), self._callbacks
-        limit = {"max_wall_time": max(1e-3, min(seconds, self._chosen.get("max_wall_time", np.inf)))}
+        limit = {"max_wall_time": float(max(1e-3, min(seconds, self._chosen.get("max_wall_time", np.inf))))}
         for name, value in {**OPTIONS, **_constant_parts(self._problem), **options, **self._chosen, **limit}.items():
             ipopt.add_option(name, value)
         callbacks.reset(c)
@@ -148,6 +155,10 @@ class _Session(Session):
         self._ipopt = ipopt
         if callbacks.error is not None:
             raise callbacks.error
+        if info["status"] == INVALID_OPTION:
+            raise CapabilityError(
+                f"Ipopt refuses these options together or lacks what one of them names: {self._chosen}; leave some out"
+            )
         return info  # type: ignore[no-any-return]
 
     def _optimal(self, z: Vector, multipliers: Vector, message: str, iterations: int) -> Answer:

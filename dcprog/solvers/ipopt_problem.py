@@ -45,14 +45,14 @@ def guarded(callback: Callable[..., Any]) -> Callable[..., Any]:
 class Callbacks:
     """What ``cyipopt.Problem`` calls. Free rows are left out.
 
-    Of more equations than variables Ipopt solves none, and of as many it solves just the equations, without multipliers: z
-    is then padded with variables in [−1, 1] that appear nowhere.
+    Ipopt refuses more equations than variables, even if they are consistent: z is then padded with variables in [−1, 1] that
+    appear nowhere.
     """
 
     def __init__(self, problem: Subproblem) -> None:
         self.problem, self.c = problem, problem.c
         self.rows = np.flatnonzero(np.isfinite(problem.row_lower) | np.isfinite(problem.row_upper))
-        self.padding = max(0, int(problem.equality.sum() - (problem.lower < problem.upper).sum()) + 1)
+        self.padding = max(0, int(problem.equality.sum() - (problem.lower < problem.upper).sum()))
         self.size = problem.n + self.padding
         self._A = sp.csr_array(problem.A)[self.rows].tocoo()
         if len(self.rows) and not self._A.nnz:  # Ipopt refuses rows without a single coefficient

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import inspect
 import shutil
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -79,29 +78,44 @@ class _Session(Session):
         self._name, self._problem, self._options = name, problem, dict(options)
         self._model = _model(problem)
         self._solver = _factory(name)
-        self._spent = 0.0
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
-        model, begin = self._model, time.monotonic()
-        for cost, value in zip(model.c.values(), c.tolist(), strict=True):
+        for cost, value in zip(self._model.c.values(), c.tolist(), strict=True):
             cost.set_value(value)
         if start is not None:
-            for variable, value in zip(model.z.values(), start.tolist(), strict=True):
+            for variable, value in zip(self._model.z.values(), start.tolist(), strict=True):
                 variable.set_value(value, skip_validation=True)
-        model.dual.clear()
-        # One that has raised may answer wrongly ever after (appsi_highs forgets the objective): it is not used again.
-        solver, self._solver = self._solver or _factory(self._name), None
         try:
-            results = solver.solve(model, **self._arguments(solver, time_limit))
-            condition = str(results.solver.termination_condition)
-            claim = CLAIMS.get(condition, Claim.FAILED)
-            if claim is Claim.OPTIMAL:
-                model.solutions.load_from(results)
+            condition = self._run(time_limit)
         except Exception as error:  # a foreign solver may raise anything
             return Answer(Claim.FAILED, message=f"{type(error).__name__}: {error}")
-        self._solver = solver
-        self._spent += time.monotonic() - begin
+        claim = CLAIMS.get(condition, Claim.FAILED)
         return self._optimal(condition) if claim is Claim.OPTIMAL else Answer(claim, message=condition)
+
+    def _run(self, time_limit: float | None) -> str:
+        """Solve, load what is optimal into the model, and return Pyomo's termination condition."""
+        from pyomo.solvers.plugins.solvers.persistent_solver import PersistentSolver
+
+        model = self._model
+        # One that has raised may answer wrongly ever after (appsi_highs forgets the objective): it is not used again.
+        solver, self._solver = self._solver or _factory(self._name), None
+        (model.component("dual") or {}).clear()
+        try:
+            if isinstance(solver, PersistentSolver):  # the older ones have to be told
+                if not solver.has_instance():
+                    solver.set_instance(model)
+                solver.set_objective(model.objective)
+            results = solver.solve(model, **self._arguments(solver, time_limit))
+            condition = str(results.solver.termination_condition)
+            if CLAIMS.get(condition) is Claim.OPTIMAL:
+                model.solutions.load_from(results)
+        except Exception:
+            if model.component("dual") is None:
+                raise
+            model.del_component("dual")  # some raise when they are asked for duals that they do not have
+            return self._run(time_limit)
+        self._solver = solver
+        return condition
 
     def _arguments(self, solver: Any, time_limit: float | None) -> dict[str, Any]:
         """What this interface takes: those of contrib.solver and APPSI name their arguments, the older ones share a base."""
@@ -111,20 +125,19 @@ class _Session(Session):
         arguments: dict[str, Any] = {"tee": False, "load_solutions": False}
         if self._options:
             arguments["options"] = self._options
-        if "highs" in self._name:  # its clock runs on from solve to solve, and so does the last limit
-            time_limit = self._spent + (1e9 if time_limit is None else time_limit)
+        clock = getattr(getattr(solver, "_solver_model", None), "getRunTime", None)
+        if clock is not None:  # HiGHS counts from its first solve on, and keeps the last limit
+            time_limit = clock() + (np.inf if time_limit is None else time_limit)
         if time_limit is not None and (older or "timelimit" in named):
             arguments["timelimit"] = time_limit
-        if "warmstart" in named or (older and solver.warm_start_capable()):
-            arguments["warmstart"] = True
         return arguments
 
     def _optimal(self, message: str) -> Answer:
         """Pyomo's duals are derivatives of the optimal value by the right-hand side, as ours are."""
         p, model = self._problem, self._model
         z = np.array([0.0 if v.value is None else v.value for v in model.z.values()])  # None: appears nowhere
-        rows = [model.dual.get(row) for row in model.rows.values()]
-        psis = [model.dual.get(psi) for psi in model.psi.values()]
+        duals = model.component("dual") or {}
+        rows, psis = [duals.get(row) for row in model.rows.values()], [duals.get(psi) for psi in model.psi.values()]
         row_duals = np.zeros(p.m)
         if None not in rows:
             row_duals[list(model.rows)] = rows
