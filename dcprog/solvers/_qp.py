@@ -33,7 +33,7 @@ class Rows:
 
     @property
     def equality(self) -> Mask:
-        return self.lower == self.upper
+        return np.equal(self.lower, self.upper)
 
     def duals(self, y: Vector) -> Vector:
         """Duals of all rows of A, given those of K."""
@@ -74,17 +74,21 @@ def hessian_of(problem: Subproblem) -> Sparse:
 
 def apply_options(solver: str, settings: Any, options: Mapping[str, Any]) -> None:
     """Set every option as an attribute of a solver's ``settings``."""
-    known = {name for name in dir(settings) if not name.startswith("_")}
+    known = {name for name in dir(settings) if not name.startswith("_") and not callable(getattr(settings, name))}
     for name, value in options.items():
         if name not in known:
             raise unknown_name(f"{solver} option", name, known)
         try:
             setattr(settings, name, value)
         except TypeError:
-            expected = type(getattr(settings, name)).__name__
-            raise CapabilityError(
-                f"{solver} option {name!r} takes a value of type {expected}, got {value!r}: pass such a value"
-            ) from None
+            raise refused(solver, name, value, getattr(settings, name)) from None
+
+
+def refused(solver: str, name: str, value: object, default: object) -> CapabilityError:
+    """Error for an option with a value of the wrong kind."""
+    return CapabilityError(
+        f"{solver} option {name!r} takes values like {default!r}, got {value!r}: pass a {type(default).__name__}"
+    )
 
 
 def answer(

@@ -1,4 +1,5 @@
-"""Rays that prove a problem infeasible or unbounded, for solvers that run off along them without saying so."""
+"""Proofs that a problem is infeasible or unbounded, for solvers that do not notice: by the ray along which they ran off, or
+by a linear program for such a ray."""
 
 from __future__ import annotations
 
@@ -47,7 +48,41 @@ def proves_unbounded(problem: Subproblem, c: Vector, z: Vector) -> bool:
     d = z / length
     ends = _leaves(problem.A @ d, problem.row_lower, problem.row_upper) | _leaves(d, problem.lower, problem.upper)
     curved = problem.Q is not None and np.abs(problem.Q @ d).max() > TOLERANCE * abs(problem.Q).max()
-    return not ends and not curved and float(c @ d) < -TOLERANCE * np.abs(c).max()
+    return not ends and not curved and bool(c @ d < -TOLERANCE * np.abs(c).max())
+
+
+def is_empty(problem: Subproblem) -> bool:
+    """Whether the rows and bounds admit no point, by the LP solver within SciPy."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    rows = LinearConstraint(problem.A, problem.row_lower, problem.row_upper)
+    infeasible = 2
+    return bool(
+        milp(np.zeros(problem.n), constraints=rows, bounds=Bounds(problem.lower, problem.upper)).status == infeasible
+    )
+
+
+def is_endless(problem: Subproblem, c: Vector) -> bool:
+    """Whether an LP or QP falls for ever along some d in the box [−1, 1]ⁿ, by the LP solver within SciPy.
+
+    >>> import scipy.sparse as sp
+    >>> p = Subproblem(c=np.zeros(2), A=sp.csr_array([[1.0, -1.0]]), row_lower=np.zeros(1), row_upper=np.ones(1),
+    ...                lower=np.zeros(2), upper=np.full(2, np.inf), Q=sp.csr_array([[1.0, -1.0], [-1.0, 1.0]]))
+    >>> is_endless(p, np.array([1.0, -2.0])), is_endless(p, np.array([2.0, -1.0]))
+    (True, False)
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    limits = [LinearConstraint(problem.A, *_recession(problem.row_lower, problem.row_upper))]
+    if problem.Q is not None:
+        limits.append(LinearConstraint(problem.Q, 0.0, 0.0))
+    found = milp(c, constraints=limits, bounds=Bounds(*np.clip(_recession(problem.lower, problem.upper), -1.0, 1.0)))
+    return bool(found.fun is not None and found.fun < -TOLERANCE * np.abs(c).max())
+
+
+def _recession(lower: Vector, upper: Vector) -> tuple[Vector, Vector]:
+    """Limits of the directions in which lower ≤ x ≤ upper never ends."""
+    return np.where(np.isinf(lower), -np.inf, 0.0), np.where(np.isinf(upper), np.inf, 0.0)
 
 
 def _least(factor: Vector, lower: Vector, upper: Vector, scale: Vector) -> Vector:

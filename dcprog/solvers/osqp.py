@@ -11,11 +11,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog._typing import Vector
+from dcprog.errors import CapabilityError
 from dcprog.solvers._qp import INFINITY, answer, apply_options, hessian_of, rows_of
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
 from dcprog.subproblem import ProblemClass, Subproblem
 
-DEFAULTS = {"verbose": False, "polishing": True, "eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 50_000}
+DEFAULTS = {
+    "verbose": False, "polishing": True, "eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 50_000,
+    "eps_prim_inf": 1e-6, "eps_dual_inf": 1e-6,  # at OSQP's 1e-4 two of 3000 small problems with a solution were given up
+}  # fmt: skip
 
 CLAIMS = {
     "OSQP_SOLVED": Claim.OPTIMAL,
@@ -56,7 +60,11 @@ class OSQPSession(Session):
         # A last equation 0'z = 0: without an active row OSQP does not polish, and says so on stdout whatever its verbosity.
         K = sp.csc_matrix(sp.vstack([self.rows.K, sp.csr_array((1, problem.n))]))
         lower, upper = np.append(self.rows.lower, 0.0), np.append(self.rows.upper, 0.0)
-        self.solver.setup(hessian_of(problem), problem.c, K, lower, upper, **chosen)
+        try:
+            self.solver.setup(hessian_of(problem), problem.c, K, lower, upper, **chosen)
+        except osqp.OSQPException as error:
+            reason = osqp.SolverError(error.args[0]).name if error.args else "unknown"
+            raise CapabilityError(f"osqp does not take this problem with the options {dict(options)}: {reason}") from None
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         limit = min(self.settings.time_limit, np.inf if time_limit is None else time_limit)
@@ -68,16 +76,18 @@ class OSQPSession(Session):
         rough, polished = self._run(c, 100.0, limit)
         if polished or rough.claim is not Claim.OPTIMAL:
             return rough
-        tight, _ = self._run(c, 1.0, max(end - time.monotonic(), 1e-3))
+        tight, _ = self._run(c, 1.0, end - time.monotonic())
         best = tight if tight.claim is Claim.OPTIMAL else rough
         return dataclasses.replace(best, iterations=rough.iterations + tight.iterations)
 
     def _run(self, c: Vector, factor: float, limit: float) -> tuple[Answer, bool]:
         """The answer to ``factor`` times the tolerance, from where the solver is, and whether it was polished."""
         eps_abs, eps_rel = factor * self.settings.eps_abs, factor * self.settings.eps_rel
-        self.solver.update_settings(eps_abs=eps_abs, eps_rel=eps_rel, time_limit=limit)
+        self.solver.update_settings(eps_abs=eps_abs, eps_rel=eps_rel, time_limit=max(limit, 1e-9))  # 0 is refused
         found = self.solver.solve(raise_error=False)
         status = self.statuses[found.info.status_val]
+        if status == "OSQP_SIGINT":  # OSQP takes Ctrl-C for itself
+            raise KeyboardInterrupt
         row_duals = -self.rows.duals(np.array(found.y))
         claim = CLAIMS.get(status, Claim.FAILED)
         found_answer = answer(self.problem, c, claim, np.array(found.x), row_duals, status, found.info.iter)

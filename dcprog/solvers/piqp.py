@@ -25,7 +25,18 @@ CLAIMS = {
 
 
 class PIQP(Solver):
-    """PIQP by its own interface, at tolerance 1e-9. It knows no time limit: ``max_iter`` (250) is what bounds a solve."""
+    """PIQP by its own interface, at tolerance 1e-11. It knows no time limit: ``max_iter`` (250) is what bounds a solve.
+
+    On 64 LPs and QPs of SVMs on eight data sets all were solved, and each decade of tolerance from 1e-9 to 1e-12 cost 4 %
+    more iterations; of 3000 degenerate random ones one was not solved at 1e-11, and two at 1e-12.
+
+    >>> import scipy.sparse as sp
+    >>> p = Subproblem(c=np.array([-2.0, -3.0]), A=sp.csr_array([[1.0, 1.0]]), row_lower=np.array([-np.inf]),
+    ...                row_upper=np.array([3.0]), lower=np.zeros(2), upper=np.full(2, np.inf), Q=sp.eye_array(2))
+    >>> answer = PIQP().open(p, {}).solve(p.c, None, None)
+    >>> answer.z.round(6).tolist(), answer.row_duals.round(6).tolist()
+    ([1.0, 2.0], [-1.0])
+    """
 
     name = "piqp"
     module = "piqp"
@@ -46,22 +57,24 @@ class PIQPSession(Session):
         # An interval of width zero has no interior: fixed variables are equations here.
         fixed = problem.lower == problem.upper
         self.rows = rows_of(problem, fixed)
-        Q, K, eq = hessian_of(problem), self.rows.K, self.rows.equality
-        dense = Q.nnz + K.nnz > DENSE_FROM * problem.n * (problem.n + K.shape[0])
+        Q, K, eq = hessian_of(problem), self.rows.K.tocsr(), self.rows.equality
+        share = (Q.nnz + K.nnz) / (problem.n * (problem.n + K.shape[0]))
+        dense = options["kkt_solver"] == piqp.dense_cholesky if "kkt_solver" in options else share > DENSE_FROM
         self.solver = piqp.DenseSolver() if dense else piqp.SparseSolver()
         settings = self.solver.settings
-        settings.eps_abs = settings.eps_rel = settings.eps_duality_gap_abs = settings.eps_duality_gap_rel = 1e-9
+        settings.eps_abs = settings.eps_rel = settings.eps_duality_gap_abs = settings.eps_duality_gap_rel = 1e-11
         apply_options("piqp", settings, options)
-        array = (lambda M: M.toarray()) if dense else (lambda M: M)
-        K = K.tocsr()
-        self.solver.setup(
-            array(Q), problem.c, array(K[eq].tocsc()), self.rows.lower[eq],
-            array(K[~eq].tocsc()), self.rows.lower[~eq], self.rows.upper[~eq],
-            np.where(fixed | (problem.lower <= -INFINITY), -np.inf, problem.lower),
-            np.where(fixed | (problem.upper >= INFINITY), np.inf, problem.upper),
-        )  # fmt: skip
+        equations, limits = K[eq].tocsc(), K[~eq].tocsc()
+        if dense:
+            Q, equations, limits = Q.toarray(), equations.toarray(), limits.toarray()
+        lower = np.where(fixed | (problem.lower <= -INFINITY), -np.inf, problem.lower)
+        upper = np.where(fixed | (problem.upper >= INFINITY), np.inf, problem.upper)
+        sides = self.rows.lower[eq], limits, self.rows.lower[~eq], self.rows.upper[~eq]
+        self.solver.setup(Q, problem.c, equations, *sides, lower, upper)
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
+        if time_limit is not None and time_limit <= 0:
+            return Answer(Claim.TIME_LIMIT, message="no time left")
         self.solver.update(c=c)
         status = self.solver.solve().name
         found, eq = self.solver.result, self.rows.equality

@@ -3,6 +3,7 @@ Hribar & Nocedal, 1999) beyond."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 import warnings
@@ -13,16 +14,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog._typing import Indices, Sparse, Vector
-from dcprog.errors import unknown_name
+from dcprog.certificate import verify
+from dcprog.errors import DCProgError, unknown_name
 from dcprog.smooth import FunctionTerm
 from dcprog.solvers._multipliers import multipliers
-from dcprog.solvers._qp import rows_of
+from dcprog.solvers._qp import refused, rows_of
+from dcprog.solvers._rays import is_empty, is_endless
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
 from dcprog.subproblem import ProblemClass, Subproblem
 
 BOX = {"maxcor": 20, "ftol": 0.0, "gtol": 1e-9, "maxiter": 50_000, "maxfun": 100_000, "maxls": 20}
 TRUST = {
-    "gtol": 1e-9, "xtol": 1e-14, "barrier_tol": 1e-9, "maxiter": 3000, "initial_constr_penalty": 1.0,
+    "gtol": 1e-9, "xtol": 1e-14, "barrier_tol": 3e-9, "maxiter": 1000, "initial_constr_penalty": 1.0,
     "initial_tr_radius": 1.0, "initial_barrier_parameter": 0.1, "initial_barrier_tolerance": 0.1,
     "factorization_method": None, "verbose": 0,
 }  # fmt: skip
@@ -30,15 +33,22 @@ TRUST = {
 
 ENDLESS = 1e12
 """A value this many times below the size of the first is taken for a fall without end."""
-STUCK = 1e-7
-"""A run that can go no further has a solution if its residual, relative to the gradient, is at most this."""
+STALLED = 1e-7
+"""The residual above which a run of L-BFGS-B is followed by Newton steps."""
 NEWTON_STEPS = 10
+ROUNDS = 3
+"""How often both are tried: a run that met infinity in a line search ends early, and goes on well when begun anew."""
 
 
 class SciPy(Solver):
     """L-BFGS-B on a box, ended by Newton steps; trust-constr with any further constraint.
 
     The latter is an interior-point method written in Python: take it for small problems, and Ipopt where there is one.
+
+    >>> p = Subproblem(c=np.array([-1.0, -4.0]), A=sp.csr_array((0, 2)), row_lower=np.zeros(0), row_upper=np.zeros(0),
+    ...                lower=np.zeros(2), upper=np.full(2, 3.0), Q=sp.eye_array(2))
+    >>> SciPy().open(p, {}).solve(p.c, None, None).z.round(6).tolist()
+    [1.0, 3.0]
     """
 
     name = "scipy"
@@ -51,9 +61,11 @@ class SciPy(Solver):
     def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
         limited = bool(problem.constraints) or len(rows_of(problem, np.zeros(problem.n, dtype=bool)).kept) > 0
         defaults = TRUST if limited else BOX
-        for name in options:
+        for name, value in options.items():
             if name not in defaults:
                 raise unknown_name("scipy option", name, defaults)
+            if defaults[name] is not None and not isinstance(value, int | float):
+                raise refused("scipy", name, value, defaults[name])
         return (TrustSession if limited else BoxSession)(problem, {**defaults, **options})
 
 
@@ -74,6 +86,13 @@ class Watch:
             raise StopIteration
 
 
+def checked(problem: Subproblem, c: Vector, answer: Answer) -> Answer:
+    """The answer, called a failure if it is not what it claims: SciPy's flags do not tell a stall from success."""
+    if answer.claim is Claim.OPTIMAL and not verify(problem, c, answer).holds():
+        return dataclasses.replace(answer, claim=Claim.FAILED)
+    return answer
+
+
 class BoxSession(Session):
     def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
         self.problem, self.options = problem, options
@@ -83,26 +102,29 @@ class BoxSession(Session):
 
         p = self.problem
         z = np.clip(np.zeros(p.n) if start is None else start, p.lower, p.upper)
-        watch = Watch(p.value(z, c), time_limit)
-        found = minimize(
-            lambda z: (p.value(z, c), p.gradient(z, c)),
-            z,
-            jac=True,
-            bounds=Bounds(p.lower, p.upper),
-            method="L-BFGS-B",
-            options=self.options,
-            callback=lambda intermediate_result: watch(intermediate_result.fun),
-        )
-        if watch.claim is Claim.UNBOUNDED:
-            return Answer(watch.claim, message=str(found.message), iterations=found.nit)
-        # The line search compares values, so it ends at about the square root of their precision; Newton steps do not:
-        # 1.4e-5 → 1e-12 on a sum of 100 exponentials in 30 variables, 7e-4 → 8e-12 on a QP of condition 1e6.
-        z = found.x
-        if watch.claim is None and residual(p, c, z) > STUCK and has_hessian(p):
+        watch, iterations = Watch(p.value(z, c), time_limit), 0
+        for _ in range(ROUNDS):
+            found = minimize(
+                lambda z: (p.value(z, c), p.gradient(z, c)),
+                z,
+                jac=True,
+                bounds=Bounds(p.lower, p.upper),
+                method="L-BFGS-B",
+                options=self.options,
+                callback=lambda intermediate_result: watch(intermediate_result.fun),
+            )
+            z, iterations = found.x, iterations + found.get("nit", 0)
+            if watch.claim is not None or not residual(p, c, z) > STALLED:
+                break
+            # The line search compares values, so it ends at about the square root of their precision; Newton steps do not:
+            # 1.4e-5 → 1e-12 on a sum of 100 exponentials in 30 variables, 7e-4 → 8e-12 on a QP of condition 1e6.
             z = newton(p, c, z, self.options["gtol"])
-        solved = residual(p, c, z) <= STUCK * (1 + np.abs(p.gradient(z, c)).max())
-        claim = watch.claim or (Claim.OPTIMAL if solved else Claim.FAILED)
-        return Answer(claim, z, np.zeros(p.m), np.zeros(0), message=str(found.message), iterations=found.nit)
+            if residual(p, c, z) <= STALLED:
+                break
+        if watch.claim is Claim.UNBOUNDED:
+            return Answer(watch.claim, message=str(found.message), iterations=iterations)
+        claim = watch.claim or Claim.OPTIMAL
+        return checked(p, c, Answer(claim, z, np.zeros(p.m), np.zeros(0), str(found.message), iterations))
 
 
 def residual(problem: Subproblem, c: Vector, z: Vector) -> float:
@@ -124,12 +146,24 @@ def newton(problem: Subproblem, c: Vector, z: Vector, tol: float) -> Vector:
         step = np.zeros(problem.n)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a singular Hessian gives a step of NaN, which does not help
-            step[free] = spsolve(sp.csc_array(problem.hessian(z))[free][:, free], -gradient[free])
+            step[free] = spsolve(curvature(problem, c, z, free), -gradient[free])
         trial = np.clip(z + step, problem.lower, problem.upper)
         if not np.isfinite(trial).all() or not residual(problem, c, trial) < r:
             break
         z = trial
     return z
+
+
+def curvature(problem: Subproblem, c: Vector, z: Vector, free: Indices) -> Sparse:
+    """The Hessian over the variables in ``free``; where a function gives none, by differences of gradients into the box."""
+    if has_hessian(problem):
+        return sp.csc_array(problem.hessian(z))[free][:, free]
+    gradient, H = problem.gradient(z, c), np.zeros((len(free), len(free)))
+    for k, j in enumerate(free):
+        there = z.copy()
+        there[j] += 1e-7 * (1 + abs(z[j])) * (1 if problem.upper[j] - z[j] >= z[j] - problem.lower[j] else -1)
+        H[k] = (problem.gradient(there, c) - gradient)[free] / (there[j] - z[j])
+    return sp.csc_array((H + H.T) / 2)
 
 
 def has_hessian(problem: Subproblem) -> bool:
@@ -142,7 +176,7 @@ class TrustSession(Session):
     def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
         from scipy.optimize import BFGS, Bounds, LinearConstraint, NonlinearConstraint
 
-        self.problem = problem
+        self.problem, self.empty = problem, is_empty(problem)
         # SciPy widens bounds by one digit, and a fixed variable would have no more room than that: it is an equation here.
         fixed = problem.lower == problem.upper
         self.rows = rows = rows_of(problem, fixed)
@@ -162,6 +196,8 @@ class TrustSession(Session):
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         from scipy.optimize import minimize
 
+        if self.empty:
+            return Answer(Claim.INFEASIBLE, message="no point satisfies the rows and bounds")
         p = self.problem
         z = np.clip(np.zeros(p.n) if start is None else start, p.lower, p.upper)
         watch = Watch(p.value(z, c), time_limit)
@@ -174,42 +210,41 @@ class TrustSession(Session):
             watch(intermediate_result.fun)
             return self._done(intermediate_result)
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that a constraint is linear, that a Jacobian is singular
-            found = minimize(
-                value,
-                z,
-                jac=lambda z: p.gradient(z, c),
-                hess=self.hessian,
-                method="trust-constr",
-                bounds=self.bounds,
-                constraints=self.constraints,
-                options=self.options,
-                callback=callback,
-            )
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that a constraint is linear, that a Jacobian is singular
+                found = minimize(
+                    value,
+                    z,
+                    jac=lambda z: p.gradient(z, c),
+                    hess=self.hessian,
+                    method="trust-constr",
+                    bounds=self.bounds,
+                    constraints=self.constraints,
+                    options=self.options,
+                    callback=callback,
+                )
+        except ValueError as error:  # the factorisations of SciPy refuse NaN and infinity
+            if isinstance(error, DCProgError):
+                raise
+            return Answer(Claim.FAILED, message=str(error))
+        message = "the optimality conditions hold" if self._done(found) else str(found.message)
         if watch.claim is Claim.UNBOUNDED:
-            return Answer(watch.claim, message=str(found.message), iterations=found.nit)
+            return Answer(watch.claim, message=message, iterations=found.nit)
         z = np.clip(found.x, p.lower, p.upper)
-        claim = watch.claim or self._claim(found, z)
-        if claim is Claim.INFEASIBLE:
-            return Answer(claim, message=str(found.message), iterations=found.nit)
-        return Answer(claim, z, *multipliers(p, c, z), message=str(found.message), iterations=found.nit)
+        answer = checked(p, c, Answer(watch.claim or Claim.OPTIMAL, z, *multipliers(p, c, z), message, found.nit))
+        if answer.claim is Claim.FAILED and p.problem_class is ProblemClass.QP and is_endless(p, c):
+            return Answer(Claim.UNBOUNDED, message=message, iterations=found.nit)
+        return answer
 
     def _done(self, state: Any) -> bool:
         small = max(state.optimality, state.constr_violation) <= self.gtol
         return bool(small and state.get("barrier_parameter", 0.0) <= self.barrier_tol)
 
-    def _claim(self, found: Any, z: Vector) -> Claim:
-        """What to say of a run that ended at z, if it is done or could go no further."""
-        rows, activity = self.rows, self.rows.K @ z
-        violation = np.concatenate([rows.lower - activity, activity - rows.upper, self._psi(z), [0.0]]).max()
-        if violation > STUCK * (1 + np.abs(activity).max(initial=0.0)):
-            return Claim.INFEASIBLE if no_point(self.problem) else Claim.FAILED
-        low = found.get("barrier_parameter", 0.0) <= 100 * self.barrier_tol
-        return Claim.OPTIMAL if low and found.optimality <= STUCK * (1 + np.abs(found.grad).max()) else Claim.FAILED
-
     def _psi(self, z: Vector) -> Vector:
-        return np.nan_to_num(np.array([p.value(z) for p in self.problem.constraints]), nan=np.inf)
+        psi = np.array([p.value(z) for p in self.problem.constraints])
+        psi[np.isnan(psi)] = np.inf
+        return psi
 
     def _jacobian(self, z: Vector) -> Sparse:
         return sp.csr_array(np.array([p.gradient(z) for p in self.problem.constraints]))
@@ -226,14 +261,5 @@ def independent(K: Sparse, equations: Indices) -> Indices:
         return equations
     R, order = qr(K[equations].toarray().T, mode="r", pivoting=True)
     size = np.abs(np.diag(R))
-    return equations[order[: np.count_nonzero(size > 1e-10 * size[0])]]
-
-
-def no_point(problem: Subproblem) -> bool:
-    """Whether bounds and rows alone admit no point, asked of the LP solver within SciPy."""
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
-    rows = LinearConstraint(problem.A, problem.row_lower, problem.row_upper)
-    infeasible = 2
-    found = milp(np.zeros(problem.n), constraints=rows, bounds=Bounds(problem.lower, problem.upper))
-    return bool(found.status == infeasible)
+    kept: Indices = equations[order[: np.count_nonzero(size > 1e-10 * size[0])]]
+    return kept
