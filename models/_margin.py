@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from dcprog._typing import Vector
 from dcprog.errors import unknown_name
-from dcprog.functions import ConvexFunction, Exponential, Linear, OfSum, Quadratic
+from dcprog.functions import ConvexFunction, Linear, OfSum, Quadratic
 from dcprog.functions import penalties as concave
 from dcprog.matrix_constraint import MatrixConstraint
 from dcprog.models._data import Data, check_positive
@@ -28,14 +28,15 @@ from dcprog.program import DCProgram, Derived
 
 WEIGHTINGS = ("mean", "sum", "class")
 FORMS = ("split", "paper")
-PENALTIES: dict[str, Callable[..., ConvexFunction]] = {
+PENALTIES: dict[str, Callable[[float], ConvexFunction]] = {
     "exponential": concave.Exponential,
-    "logarithmic": concave.Logarithmic,
-    "lp": concave.Lp,
-    "capped_l1": concave.CappedL1,
-    "scad": concave.SCAD,
-    "mcp": concave.MCP,
+    "logarithmic": lambda alpha: concave.Logarithmic(),
+    "lp": lambda alpha: concave.Lp(),
+    "capped_l1": lambda alpha: concave.CappedL1(1.0 / alpha),
+    "scad": lambda alpha: concave.SCAD(1.0),
+    "mcp": lambda alpha: concave.MCP(1.0),
 }
+"""Penalties by name; α is the slope at 0 where the penalty has such a parameter."""
 
 
 def error_weights(data: Data, weighting: str) -> Vector:
@@ -51,15 +52,13 @@ def error_weights(data: Data, weighting: str) -> Vector:
 
 
 def concave_penalty(penalty: str | ConvexFunction, alpha: float) -> ConvexFunction:
-    """A concave penalty by name or as it is; ``alpha`` belongs to the exponential one."""
+    """A concave penalty by name or as it is."""
+    check_positive(alpha=alpha)
     if isinstance(penalty, ConvexFunction):
         return penalty
-    if penalty == "exponential":
-        check_positive(alpha=alpha)
-        return Exponential(alpha)
     if penalty not in PENALTIES:
         raise unknown_name("penalty", penalty, PENALTIES)
-    return PENALTIES[penalty]()
+    return PENALTIES[penalty](alpha)
 
 
 @dataclass(frozen=True, eq=False)

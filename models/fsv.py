@@ -28,7 +28,7 @@ def fsv(
     Parameters
     ----------
     lam, alpha : float
-        λ ∈ [0, 1) trades errors for features; α > 0 is how closely the penalty counts features.
+        λ ∈ [0, 1) trades errors for features; α > 0 is how closely the penalty counts features, its slope at 0.
     penalty : str or concave penalty
         ``"exponential"`` (5), ``"logarithmic"``, ``"lp"``, ``"capped_l1"``, ``"scad"``, ``"mcp"``, or a function of
         :mod:`dcprog.functions`.
