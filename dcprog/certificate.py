@@ -13,10 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.optimize import lsq_linear
 
 from dcprog._typing import Vector
+from dcprog.multipliers import multipliers
 from dcprog.solvers.base import Answer
 from dcprog.subproblem import Subproblem
 
@@ -56,7 +55,7 @@ def verify(problem: Subproblem, c: Vector, answer: Answer) -> Residuals:
     psi = np.array([row.value(z) for row in problem.constraints])
     y, mu = answer.row_duals, answer.constraint_duals
     if (y is None and problem.m) or (mu is None and problem.constraints):
-        y, mu = _recover_multipliers(problem, z, gradient, activity, psi)
+        y, mu = multipliers(problem, c, z)
     scale = _gradient_scale(problem, z, c)
     reduced = gradient - (problem.A.T @ y if problem.m else 0.0)
     for multiplier, row in zip(mu if mu is not None else (), problem.constraints, strict=True):
@@ -116,26 +115,3 @@ def _conditions(multipliers: Vector | None, values: Vector, lower: Vector, upper
     homeless = np.isinf(slack)
     significant = ~homeless & (size > 1e-9 * scale)
     return float(size[homeless].max(initial=0.0)), float((size[significant] * np.abs(slack[significant])).sum())
-
-
-def _recover_multipliers(
-    problem: Subproblem, z: Vector, gradient: Vector, activity: Vector, psi: Vector
-) -> tuple[Vector, Vector]:
-    """Multipliers of the active rows and constraints that leave the least stationarity residual, for solvers without duals."""
-    near = 1e-6 * (1.0 + np.abs(activity))
-    at_lower = activity - problem.row_lower <= near
-    at_upper = problem.row_upper - activity <= near
-    rows = np.flatnonzero(at_lower | at_upper)
-    tight = np.flatnonzero(psi >= -1e-6)
-    inner = (z - problem.lower > 1e-7 * (1 + np.abs(z))) & (problem.upper - z > 1e-7 * (1 + np.abs(z)))
-    jacobian = sp.csr_array(problem.A)[rows] if rows.size else sp.csr_array((0, problem.n))
-    if tight.size:
-        jacobian = sp.vstack([jacobian, sp.csr_array(np.array([problem.constraints[i].gradient(z) for i in tight]))])
-    y, mu = np.zeros(problem.m), np.zeros(len(psi))
-    if jacobian.shape[0] == 0 or not inner.any():
-        return y, mu
-    high = np.concatenate([np.where(at_lower[rows], np.inf, 1e-12), np.full(len(tight), 1e-12)])
-    low = np.concatenate([np.where(at_upper[rows], -np.inf, -1e-12), np.full(len(tight), -np.inf)])
-    fit = lsq_linear(jacobian.tocsc()[:, np.flatnonzero(inner)].T.toarray(), gradient[inner], bounds=(low, high), tol=1e-12)
-    y[rows], mu[tight] = fit.x[: len(rows)], fit.x[len(rows) :]
-    return y, mu

@@ -33,7 +33,7 @@ def solvers() -> list[SolverInfo]:
         SolverInfo(
             name=s.name,
             classes=tuple(sorted(c.value for c in s.classes)),
-            features=tuple(f.name for f in Feature if f in s.features and f.name),
+            features=tuple(str(f.name) for f in Feature if f.value and f in s.features),
             version=s.version(),
             available=s.available(),
             install=s.install,

@@ -90,10 +90,7 @@ class Solver(ABC):
         return importlib.util.find_spec(self.module) is not None
 
     def version(self) -> str | None:
-        try:
-            return importlib.metadata.version(self.distribution)
-        except importlib.metadata.PackageNotFoundError:
-            return None
+        return version_of(self.distribution)
 
     def missing(self, problem: Subproblem) -> str | None:
         """What ``problem`` needs that this solver does not offer, in words; None if it can be solved."""
@@ -104,6 +101,24 @@ class Solver(ABC):
             return "it takes no linear constraints beyond bounds"
         if problem.constraints and not self.features & Feature.NONLINEAR_ROWS:
             return "it takes no non-linear constraints"
+        return None
+
+
+def cost_scale(c: Vector) -> float:
+    """A power of two that brings the costs to the size of 1, for solvers whose tolerances are absolute.
+
+    >>> cost_scale(np.array([0.0, -1e-5]))
+    131072.0
+    """
+    largest = float(np.abs(c).max(initial=0.0))
+    return 1.0 if largest == 0.0 else 2.0 ** float(np.round(-np.log2(largest)))
+
+
+def version_of(distribution: str) -> str | None:
+    """Version of an installed distribution, None if it is not installed."""
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
         return None
 
 

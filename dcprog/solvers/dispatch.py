@@ -1,4 +1,7 @@
-"""One subproblem, solved again and again with another linear cost: the claim is verified, and a failed one escalates."""
+"""One subproblem, solved again and again with another linear cost: the claim is verified, and a failed one escalates.
+
+Solvers run on one BLAS thread: the products are small, and a second thread that finds its core busy costs more than it brings.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from threadpoolctl import ThreadpoolController
 
 from dcprog._typing import Vector
 from dcprog.certificate import Residuals, verify
@@ -59,6 +64,7 @@ class Dispatcher:
         self._chain = chain(self.solver, self.problem, self.needs)
         self._sessions: dict[str, Session] = {}
         self._first = 0
+        self._blas: Any = None
 
     @property
     def rebuilds(self) -> int:
@@ -106,9 +112,11 @@ class Dispatcher:
             options = self.options if solver is self._chain[0] else {}
             session = self._sessions[solver.name] = solver.open(self.problem, options)
             self.builds += 1
+            self._blas = ThreadpoolController()  # again, since the solver may have brought a BLAS of its own
             self.timings.build += time.perf_counter() - began
         began = time.perf_counter()
-        answer = session.solve(c, start, time_limit)
+        with self._blas.limit(limits=1, user_api="blas"):
+            answer = session.solve(c, start, time_limit)
         self.timings.solve += time.perf_counter() - began
         return answer
 

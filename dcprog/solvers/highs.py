@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dcprog._typing import Vector
-from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
-from dcprog.solvers.highs_model import HighsModel, cost_scale
+from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver, cost_scale
+from dcprog.solvers.highs_model import HighsModel
 from dcprog.subproblem import ProblemClass, Subproblem
 
 HIPO = {

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from dcprog._typing import Vector
-from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver, cost_scale
 from dcprog.solvers.dual_form import DualForm, obstacle
-from dcprog.solvers.highs_model import HighsModel, cost_scale
+from dcprog.solvers.highs_model import HighsModel
 from dcprog.subproblem import ProblemClass, Subproblem
 
 CLAIMS = {Claim.INFEASIBLE: Claim.UNBOUNDED, Claim.UNBOUNDED: Claim.INFEASIBLE}

@@ -92,16 +92,6 @@ class HighsModel:
             raise CapabilityError(f"HiGHS does not take the option {key}={value!r}: see its option list for names and values")
 
 
-def cost_scale(c: Vector) -> float:
-    """A power of two that brings the costs to the size of 1, since HiGHS's tolerances are absolute.
-
-    >>> cost_scale(np.array([0.0, -1e-5]))
-    131072.0
-    """
-    largest = float(np.abs(c).max(initial=0.0))
-    return 1.0 if largest == 0.0 else 2.0 ** float(np.round(-np.log2(largest)))
-
-
 def _range(size: int) -> np.ndarray:
     return np.arange(size, dtype=np.int32)
 

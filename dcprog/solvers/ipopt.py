@@ -18,7 +18,7 @@ import numpy as np
 from dcprog._typing import Vector
 from dcprog.errors import CapabilityError
 from dcprog.smooth import FunctionTerm
-from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver, version_of
 from dcprog.solvers.ipopt_options import typed
 from dcprog.solvers.ipopt_problem import Callbacks
 from dcprog.subproblem import ProblemClass, Subproblem
@@ -54,6 +54,8 @@ MEHROTRA = {"mu_strategy": "adaptive", "mu_oracle": "probing", "corrector_type":
 """What Ipopt demands beside mehrotra_algorithm=yes."""
 COLD_MU = 0.1
 COLD: dict[str, Any] = {"warm_start_init_point": "no", "mu_init": COLD_MU}
+COSTLY_HESSIAN = 2.5e7
+"""Operations of a dense Hessian beyond which limited memory is faster (benchmarks/alignment.py: between 1e7 and 4e7)."""
 INVALID_OPTION = -12
 CLAIMS = {
     0: Claim.OPTIMAL,
@@ -70,7 +72,7 @@ class Ipopt(Solver):
     """Ipopt through cyipopt.
 
     Options are Ipopt's own. ``hessian_approximation="limited-memory"`` does without second derivatives, and is chosen where
-    a function has none.
+    a function has none, or a costly one.
 
     >>> import numpy as np, scipy.sparse as sp
     >>> problem = Subproblem(c=np.array([-3.0]), A=sp.csr_array([[1.0]]), row_lower=np.array([-np.inf]),
@@ -88,6 +90,9 @@ class Ipopt(Solver):
     classes = frozenset(ProblemClass)
     features = Feature.WARM_START | Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS
 
+    def version(self) -> str | None:
+        return super().version() or version_of("cyipopt")
+
     def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
         chosen = {name: typed(name, value) for name, value in options.items()}
         if chosen.get("mehrotra_algorithm") == "yes":
@@ -100,6 +105,8 @@ class Ipopt(Solver):
                 f"hessian_approximation='exact' needs second derivatives and {lacking[0]!r} has none: give it a hessian "
                 "method, or leave the option out"
             )
+        if sum(term.function.hessian_operations for term in terms) > COSTLY_HESSIAN:
+            chosen.setdefault("hessian_approximation", "limited-memory")
         return _Session(problem, chosen)
 
 

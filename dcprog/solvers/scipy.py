@@ -17,10 +17,10 @@ from dcprog._typing import Indices, Sparse, Vector
 from dcprog.certificate import verify
 from dcprog.errors import DCProgError, unknown_name
 from dcprog.smooth import FunctionTerm
-from dcprog.solvers._multipliers import multipliers
+from dcprog.multipliers import multipliers
 from dcprog.solvers._qp import refused, rows_of
 from dcprog.solvers._rays import is_empty, is_endless
-from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver, cost_scale
 from dcprog.subproblem import ProblemClass, Subproblem
 
 BOX = {"maxcor": 20, "ftol": 0.0, "gtol": 1e-9, "maxiter": 50_000, "maxfun": 100_000, "maxls": 20}
@@ -184,26 +184,26 @@ class TrustSession(Session):
         groups = (independent(K, np.flatnonzero(rows.equality)), np.flatnonzero(~rows.equality))
         self.bounds = Bounds(np.where(fixed, -np.inf, problem.lower), np.where(fixed, np.inf, problem.upper))
         self.constraints: list[Any] = [LinearConstraint(K[k], lower[k], upper[k]) for k in groups if len(k)]
-        exact = has_hessian(problem)
-        self.hessian = problem.hessian if exact else BFGS()
+        self.exact = has_hessian(problem)
         if problem.constraints:
-            psi = NonlinearConstraint(self._psi, -np.inf, 0.0, self._jacobian, self._curvature if exact else BFGS())
+            psi = NonlinearConstraint(self._psi, -np.inf, 0.0, self._jacobian, self._curvature if self.exact else BFGS())
             self.constraints.append(psi)
         # SciPy's own test by gtol ends a run while the barrier is still high: it is switched off for that of `_done`.
         self.gtol, self.barrier_tol = options["gtol"], options["barrier_tol"]
         self.options = {**options, "gtol": 0.0, "sparse_jacobian": True}
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
-        from scipy.optimize import minimize
+        from scipy.optimize import BFGS, minimize
 
         if self.empty:
             return Answer(Claim.INFEASIBLE, message="no point satisfies the rows and bounds")
         p = self.problem
         z = np.clip(np.zeros(p.n) if start is None else start, p.lower, p.upper)
-        watch = Watch(p.value(z, c), time_limit)
+        scale = max(cost_scale(c), 1.0)
+        watch = Watch(scale * p.value(z, c), time_limit)
 
         def value(z: Vector) -> float:
-            f = p.value(z, c)
+            f = scale * p.value(z, c)
             return math.inf if math.isnan(f) else f  # a step off the domain is one that does not help
 
         def callback(intermediate_result: Any) -> bool:
@@ -216,8 +216,8 @@ class TrustSession(Session):
                 found = minimize(
                     value,
                     z,
-                    jac=lambda z: p.gradient(z, c),
-                    hess=self.hessian,
+                    jac=lambda z: scale * p.gradient(z, c),
+                    hess=(lambda z: scale * p.hessian(z)) if self.exact else BFGS(),
                     method="trust-constr",
                     bounds=self.bounds,
                     constraints=self.constraints,
