@@ -104,7 +104,9 @@ def _violation(values: Vector, lower: Vector, upper: Vector) -> float:
     return float(np.maximum(below, above).max(initial=0.0))
 
 
-def _conditions(multipliers: Vector | None, values: Vector, lower: Vector, upper: Vector, scale: float) -> tuple[float, float]:
+def _conditions(
+    multipliers: Vector | None, values: Vector, lower: Vector, upper: Vector, scale: float
+) -> tuple[float, float]:
     """Largest multiplier whose sign has no limit to belong to, and Σ |multiplier|·slack over the others.
 
     Multipliers below rounding are left out of the sum: times a distant bound they would say nothing about the solution.

@@ -50,6 +50,10 @@ class FunctionError(DCProgError, RuntimeError):
     """A user's function raised, or returned something that is not a finite number of the right shape."""
 
 
+class NotSolvedError(DCProgError, RuntimeError):
+    """An estimator cannot be trained, since its optimisation problem was not solved."""
+
+
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
     """Error for an unknown ``name``, with the nearest known one suggested.
 

@@ -173,7 +173,9 @@ def _position(variable: Any, index: Mapping[int, int]) -> int:
         return index[id(variable)]
     except KeyError:
         if variable.fixed:
-            raise ModelError(f"variable {variable.name} is fixed inside a vectorised function: unfix it, or leave it out") from None
+            raise ModelError(
+                f"variable {variable.name} is fixed inside a vectorised function: unfix it, or leave it out"
+            ) from None
         raise ModelError(f"variable {variable.name} belongs to another model: use variables of the model given") from None
 
 

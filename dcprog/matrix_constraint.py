@@ -60,7 +60,9 @@ class MatrixConstraint(ActiveComponent):  # type: ignore[misc]
         crossed = np.flatnonzero(self.lower > self.upper)
         if crossed.size:
             i = crossed[0]
-            raise DataError(f"row {i} has limits [{self.lower[i]}, {self.upper[i]}], which no point satisfies: swap or relax them")
+            raise DataError(
+                f"row {i} has limits [{self.lower[i]}, {self.upper[i]}], which no point satisfies: swap or relax them"
+            )
 
     def construct(self, data: Any = None) -> None:
         self._constructed = True

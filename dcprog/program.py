@@ -74,7 +74,9 @@ class DCProgram:
     ) -> None:
         began = time.perf_counter()
         if not hasattr(model, "component_data_objects"):
-            raise ModelError(f"expected a Pyomo ConcreteModel, got {type(model).__name__}: pass the model first, then g and h")
+            raise ModelError(
+                f"expected a Pyomo ConcreteModel, got {type(model).__name__}: pass the model first, then g and h"
+            )
         self.model, self.name = model, name or ("" if model.name == "unknown" else model.name)
         self.derived: Derived = dict(derived or {})
         self.rule = rule
@@ -187,7 +189,9 @@ def _check_convex(compiled: Compiled, parts: Parts, letter: str) -> None:
     for kink in parts.kinks:
         if kink.weight < 0:
             what = "abs" if kink.is_abs else "maximum"
-            raise ConvexityError(f"{what} has the negative coefficient {kink.weight} in {letter}: move it to the other function")
+            raise ConvexityError(
+                f"{what} has the negative coefficient {kink.weight} in {letter}: move it to the other function"
+            )
     for bound in parts.functions:
         if bound.weight < 0:
             raise ConvexityError(

@@ -217,5 +217,3 @@ def _scalar(name: str, args: list[Any], namespace: Any) -> Any:
     if name == "abs":
         return abs(args[0])
     return getattr(namespace, name)(*args)
-
-

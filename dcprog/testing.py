@@ -138,7 +138,9 @@ def assert_lockstep(
 
 def _convex(f: SmoothSum, letter: str, points: Matrix) -> Check:
     violation = midpoint_violation(f.value, points)
-    detail = "" if violation is None else f"midpoint of {_short(violation[0])} and {_short(violation[1])}, by {violation[2]:.3g}"
+    detail = (
+        "" if violation is None else f"midpoint of {_short(violation[0])} and {_short(violation[1])}, by {violation[2]:.3g}"
+    )
     return Check(f"{letter} is convex on C", violation is None, detail)
 
 

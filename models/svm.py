@@ -60,5 +60,3 @@ def svm_dual(X: Any, y: Any, lam: float = 0.1, *, weighting: str = "mean") -> DC
 
 def _check_lam(lam: float) -> None:
     check_positive(lam=lam, **{"1 − lam": 1.0 - lam if np.isscalar(lam) else np.nan})
-
-

@@ -71,7 +71,11 @@ def test_integer_variables():
 
 def test_shapes_of_matrix_constraints():
     m, x = model()
-    for A, message in ((np.eye(3), "3 columns for 2 variables"), (np.ones(2), "1 dimension"), ([np.eye(2)] * 2, "2 matrix blocks")):
+    for A, message in (
+        (np.eye(3), "3 columns for 2 variables"),
+        (np.ones(2), "1 dimension"),
+        ([np.eye(2)] * 2, "2 matrix blocks"),
+    ):
         with raises(errors.DataError, message):
             MatrixConstraint(A, [m.x])
     with raises(errors.DataError, "lower has shape"):

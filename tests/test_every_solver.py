@@ -84,7 +84,9 @@ def declared_pairs():
     for problem_name in PROBLEMS:
         problem = subproblem_of(problem_name, seed=1)[0]
         for name in NAMES:
-            if registry.get(name).missing(problem) is None and str(problem.problem_class) in PYOMO.get(name, ("LP", "QP", "NLP")):
+            if registry.get(name).missing(problem) is None and str(problem.problem_class) in PYOMO.get(
+                name, ("LP", "QP", "NLP")
+            ):
                 yield name, problem_name
 
 

@@ -165,7 +165,9 @@ def test_sparse_data_stay_sparse():
     assert fsv(X, y).compiled.subproblem.A.nnz == 2 * X.nnz + 2 * len(y)
 
 
-@pytest.mark.parametrize("penalty", ["exponential", "logarithmic", "lp", "capped_l1", "scad", "mcp", Exponential(2), Lp(0.3)])
+@pytest.mark.parametrize(
+    "penalty", ["exponential", "logarithmic", "lp", "capped_l1", "scad", "mcp", Exponential(2), Lp(0.3)]
+)
 def test_every_penalty_descends_to_a_critical_point(penalty):
     X, y = samples(3)
     program = fsv(X, y, lam=0.1, penalty=penalty)
@@ -283,7 +285,10 @@ BAD = {
     "one sample": (lambda X, y: (X[:1], y[:1]), "1 class"),
     "labels of the wrong length": (lambda X, y: (X, y[:-1]), "one label a sample"),
     "labels that are NaN": (lambda X, y: (X, np.where(y > 0, np.nan, y)), "NaN or infinite labels"),
-    "sparse with NaN": (lambda X, y: (sp.csr_matrix(np.where(np.arange(X.size).reshape(X.shape) == 3, np.nan, X)), y), "NaN"),
+    "sparse with NaN": (
+        lambda X, y: (sp.csr_matrix(np.where(np.arange(X.size).reshape(X.shape) == 3, np.nan, X)), y),
+        "NaN",
+    ),
     "a vector": (lambda X, y: (X[:, 0], y), "expected 2: samples in rows"),
     "text": (lambda X, y: (X.astype(str).astype(object) + "?", y), "not numeric"),
 }

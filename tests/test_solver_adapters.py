@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from dcprog.errors import CapabilityError, FunctionError, UnknownNameError
 from dcprog.functions.base import ConvexFunction
-from dcprog.smooth import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum
 from dcprog.multipliers import multipliers
+from dcprog.smooth import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum
 from dcprog.solvers._rays import is_empty, is_endless, proves_infeasible, proves_unbounded
 from dcprog.solvers.base import Claim
 from dcprog.solvers.clarabel import Clarabel

@@ -171,7 +171,9 @@ def _stopped(unsolved: SubproblemUnsolved) -> AlgorithmStopped:
             "convex term such as x² from g − h into both g and h",
         )
     statuses = {Claim.TIME_LIMIT: Status.TIME_LIMIT, Claim.INFEASIBLE: Status.INFEASIBLE}
-    return AlgorithmStopped(statuses.get(unsolved.claim, Status.SUBPROBLEM_FAILED), f"the subproblem was not solved: {unsolved}")
+    return AlgorithmStopped(
+        statuses.get(unsolved.claim, Status.SUBPROBLEM_FAILED), f"the subproblem was not solved: {unsolved}"
+    )
 
 
 def _frozen(x: Vector) -> Vector:

@@ -17,7 +17,7 @@ from dcprog.solvers.piqp import PIQP
 from dcprog.solvers.pivoting import Active, Pivoting, fits
 from dcprog.subproblem import ProblemClass, Subproblem
 
-ROUGH = {name: 1e-6 for name in ("eps_abs", "eps_rel", "eps_duality_gap_abs", "eps_duality_gap_rel")}
+ROUGH = dict.fromkeys(("eps_abs", "eps_rel", "eps_duality_gap_abs", "eps_duality_gap_rel"), 1e-06)
 FEW_STEPS = 4
 """So many systems are solved from the last active sets before the interior point is asked."""
 

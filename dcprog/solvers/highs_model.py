@@ -89,7 +89,9 @@ class HighsModel:
         if self.highs.setOptionValue(key, value) == highspy.HighsStatus.kError:
             if (key, value) == ("solver", "hipo"):
                 raise SolverUnavailableError("the QP solver HiPO of HiGHS is missing: pip install 'highspy[extras]'")
-            raise CapabilityError(f"HiGHS does not take the option {key}={value!r}: see its option list for names and values")
+            raise CapabilityError(
+                f"HiGHS does not take the option {key}={value!r}: see its option list for names and values"
+            )
 
 
 def _range(size: int) -> np.ndarray:

@@ -90,7 +90,9 @@ def chain(name: str, problem: Subproblem, needs: Feature = Feature.NONE) -> list
     rescue = [s for s in map(get, _preference(problem)) if s.available() and _lack(s, problem, needs) is None]
     solvers = first + [s for s in rescue if s.name not in {f.name for f in first}]
     if not solvers:
-        raise SolverUnavailableError(f"no installed solver takes this {problem.problem_class}: pip install 'dcprog[solvers]'")
+        raise SolverUnavailableError(
+            f"no installed solver takes this {problem.problem_class}: pip install 'dcprog[solvers]'"
+        )
     return solvers
 
 

@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from dcprog._typing import Indices, Sparse, Vector
 from dcprog.certificate import verify
 from dcprog.errors import DCProgError, unknown_name
-from dcprog.smooth import FunctionTerm
 from dcprog.multipliers import multipliers
+from dcprog.smooth import FunctionTerm
 from dcprog.solvers._qp import refused, rows_of
 from dcprog.solvers._rays import is_empty, is_endless
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver, cost_scale
