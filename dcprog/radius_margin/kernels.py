@@ -1,7 +1,7 @@
 """Kernels k(z, v), and how a function of the kernel matrix changes with the points.
 
-Whatever a bound is minimised over – one factor per feature, Z = XΣ with Σ = diag(σ), or a basis, Z = XS – reaches the bound T
-through the points Z alone, and these through the kernel matrix Kᵢⱼ = k(zᵢ, zⱼ). So by the chain rule
+Whatever a bound T is minimised over – one factor per feature, Z = X diag(σ), or a basis, Z = XS – changes it through the
+points Z alone, and these through the kernel matrix Kᵢⱼ = k(zᵢ, zⱼ). So by the chain rule
 
     Γ = ∂T/∂K  →  ∂T/∂Z = ``pullback(Z, Γ)``  →  ∂T/∂S = X'·∂T/∂Z,   ∂T/∂σₖ = Σᵢ xᵢₖ ∂T/∂zᵢₖ,
 
@@ -43,7 +43,8 @@ class Linear(Kernel):
     """
 
     def __call__(self, Z: Matrix, V: Matrix) -> Matrix:
-        return Z @ V.T
+        K: Matrix = Z @ V.T
+        return K
 
     def pullback(self, Z: Matrix, gamma: Matrix) -> Matrix:
         return 2 * gamma @ Z
@@ -95,4 +96,5 @@ class Gaussian(Kernel):
     def pullback(self, Z: Matrix, gamma: Matrix) -> Matrix:
         # ∂k(zᵢ, zⱼ)/∂zᵢ = −k(zᵢ, zⱼ)(zᵢ − zⱼ)/s², and every pair is met twice
         H = gamma * self(Z, Z)
-        return (H @ Z - H.sum(axis=1)[:, None] * Z) * (2 / self.width**2)
+        out: Matrix = (H @ Z - H.sum(axis=1)[:, None] * Z) * (2 / self.width**2)
+        return out

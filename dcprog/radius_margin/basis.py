@@ -1,0 +1,167 @@
+"""A basis for the features of a support vector machine, learned by minimising the radius–margin bound.
+
+    z = S'W'(x − x̄),    W ∈ Rᵈˣᵐ the first m principal directions,    S ∈ Rᵐˣᵐ minimises T(S) = R²‖w‖² of the machine on z
+
+Fortuna & Capson, An Optimal Basis for Feature Extraction with Support Vector Machine Classification Using the Radius–Margin
+Bound (ICASSP 2005). They start from a random orthogonal S; since kernels of z·z' or ‖z − z'‖ see S through SS' alone, and
+gradient methods turn with S, the identity gives the same bounds. T is minimised by L-BFGS in place of their conjugate
+gradients. Near the minimum directions without use die out, and the run ends when SS' turns singular, with the last S before.
+They also end it when the bound rises, which after a line search it cannot.
+
+This is not a DC program: see :mod:`dcprog.radius_margin.bound`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy.optimize import OptimizeResult, minimize
+
+from dcprog._typing import Matrix, Vector
+from dcprog.errors import DataError
+from dcprog.functions.checks import matrix
+from dcprog.kernels import points
+from dcprog.models._data import check_data
+from dcprog.radius_margin.bound import Criterion, RadiusMargin, radius_margin, ridged
+from dcprog.radius_margin.kernels import Kernel
+from dcprog.radius_margin.machine import Machine, train
+
+
+class Stopped(str, Enum):
+    """Why a run ended."""
+
+    CONVERGED = "converged"
+    """No step lowers the bound any more."""
+    SINGULAR = "singular"
+    """SS' turned singular."""
+    ITERATION_LIMIT = "iteration_limit"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """The learned basis, the machine trained on it, and the way there."""
+
+    mean: Vector
+    W: Matrix
+    S: Matrix
+    machine: Machine
+    start: Machine
+    """The machine with the PCA basis, or with the S the run began with."""
+    history: tuple[float, ...]
+    """The bound at the start and after each iteration."""
+    stopped: Stopped
+
+    @property
+    def bound(self) -> RadiusMargin:
+        """The bound with the learned basis."""
+        return self.machine.bound
+
+    def transform(self, X: Any) -> Matrix:
+        """z = S'W'(x − x̄) for each row x."""
+        X = points("X", X)
+        if X.shape[1] != len(self.mean):
+            raise DataError(f"X has {X.shape[1]} features, the basis was learned with {len(self.mean)}: pass those")
+        Z: Matrix = (X - self.mean) @ self.W @ self.S
+        return Z
+
+    def decision_function(self, X: Any) -> Vector:
+        return self.machine.decision_function(self.transform(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The label of each row."""
+        return self.machine.predict(self.transform(X))
+
+
+def optimal_basis(
+    X: Any,
+    y: Any,
+    m: int,
+    kernel: Kernel,
+    *,
+    ridge: float = 1.0,
+    S: Any = None,
+    criterion: Criterion = radius_margin,
+    solver: str = "auto",
+    max_iter: int = 200,
+    rcond: float = 1e-12,
+) -> Basis:
+    """PCA to ``m`` dimensions, then S from the given one (by default I) by minimising the ``criterion``.
+
+    ``ridge`` is 1/C of squared training errors. SS' counts as singular when its smallest eigenvalue is less than ``rcond``
+    times the largest.
+
+    >>> from dcprog.radius_margin.kernels import Gaussian
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([-1, 1], 20)
+    >>> X = rng.normal(size=(40, 5)) @ np.diag([5, 1, 1, 1, 1]) + 1.5 * np.outer(y, [0, 1, 1, 0, 0])
+    >>> basis = optimal_basis(X, y, 3, Gaussian(width=5.0))
+    >>> basis.bound.value < basis.start.bound.value, basis.transform(X).shape
+    (True, (40, 3))
+    """
+    data = check_data(X, y)
+    P = points("X", data.X)
+    mean = P.mean(axis=0)
+    W = principal_directions(P - mean, m)
+    Y = (P - mean) @ W
+    S = np.eye(m) if S is None else matrix("S", S)
+    if S.shape != (m, m):
+        raise DataError(f"S has to be a matrix {m} × {m}, got shape {S.shape}: pass one row and one column per dimension")
+    if singular(S, rcond):
+        raise DataError("S is singular, and would lose directions of the data: pass an invertible matrix, e.g. the identity")
+
+    def bound_at(s: Vector) -> tuple[float, Vector]:
+        S = s.reshape(m, m)
+        Z = Y @ S
+        bound = criterion(ridged(kernel(Z, Z), ridge), data.y, solver=solver)
+        return bound.value, (Y.T @ kernel.pullback(Z, bound.gradient)).ravel()
+
+    history, last, stopped = [bound_at(S.ravel())[0]], S, Stopped.CONVERGED
+
+    def iterated(intermediate_result: OptimizeResult) -> None:
+        nonlocal last, stopped
+        S = intermediate_result.x.reshape(m, m).copy()
+        if singular(S, rcond):
+            stopped = Stopped.SINGULAR
+            raise StopIteration
+        history.append(float(intermediate_result.fun))
+        last = S
+        if len(history) > max_iter:
+            stopped = Stopped.ITERATION_LIMIT
+            raise StopIteration
+
+    # The QPs are solved to 1e-9, so that changes of T below 1e-8 say nothing.
+    options = {"maxiter": max_iter + 1, "ftol": 1e-8}
+    minimize(bound_at, S.ravel(), jac=True, method="L-BFGS-B", callback=iterated, options=options)
+    start = train(Y @ S, y, kernel, ridge=ridge, solver=solver)
+    machine = train(Y @ last, y, kernel, ridge=ridge, solver=solver)
+    return Basis(mean, W, last, machine, start, tuple(history), stopped)
+
+
+def principal_directions(centred: Matrix, m: int) -> Matrix:
+    """The m orthonormal directions of the largest variance, as columns."""
+    n, d = centred.shape
+    if not (isinstance(m, Integral) and 1 <= m <= d):
+        raise DataError(f"m, the number of dimensions to keep, has to be an integer from 1 to the {d} there are, got {m!r}")
+    _, spread, directions = np.linalg.svd(centred, full_matrices=False)
+    rank = int((spread > spread[0] * max(n, d) * np.finfo(float).eps).sum())
+    if m > rank:
+        raise DataError(f"the {n} points span {rank} dimensions, and m = {m} were asked for: pass m ≤ {rank}")
+    W: Matrix = directions[:m].T
+    return W
+
+
+def singular(S: Matrix, rcond: float) -> bool:
+    """Whether SS' has an eigenvalue below rcond times its largest.
+
+    >>> singular(np.array([[1.0, 2.0], [2.0, 4.0]]), 1e-12), singular(np.eye(2), 1e-12)
+    (True, False)
+    """
+    values = np.linalg.svd(S, compute_uv=False) ** 2
+    return bool(values[-1] <= rcond * values[0])

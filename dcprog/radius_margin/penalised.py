@@ -1,0 +1,164 @@
+"""R²W² with a penalty that drives σ to {0, 1} (Weston et al. 2001, (13)):
+
+    min  T(σ) + λ Σₖ σₖᵖ    subject to    Σσₖ = m,   0 ≤ σ ≤ 1,    0 < p ≤ 1
+
+The paper leaves out σ ≤ 1, and says that for large λ as p → 0 only m elements stay non-zero. Without it the penalty is least
+where one σₖ is m and all others are 0, as mᵖ < m. With it the feasible set is the convex hull of the 0/1 vectors with m
+ones; a concave function is least at vertices, and these are what is sought. ``cap=np.inf`` gives the problem as printed.
+
+Σσ = m also fixes the scale of the kernel beside the ridge. Where classes overlap and the ridge is small, T would have σ
+shrink, and features without use take up the sum instead: standardise the features, and choose the ridge for that scale.
+
+σᵖ has an infinite slope at 0, so (σ + ε)ᵖ stands for it, which is concave as well. The penalty is concave, but T has no DC
+decomposition: this is not a DC program. It is solved by the spectral projected gradient method of Birgin, Martínez & Raydan
+(SIAM J. Optim. 10, 2000), λ doubling until no more than m features are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dcprog._typing import Vector
+from dcprog.errors import DataError
+from dcprog.functions.checks import number, vector
+from dcprog.kernels import points
+from dcprog.models._data import check_data
+from dcprog.radius_margin.bound import Criterion, radius_margin
+from dcprog.radius_margin.kernels import Kernel
+from dcprog.radius_margin.scaling import Scaled, Scaling, scaled
+from dcprog.radius_margin.selection import Round, Selection, candidates
+
+EPSILON = 1e-3
+ZERO = 1e-6
+"""A factor below this is zero."""
+DOUBLINGS = 40
+
+
+def penalised(
+    X: Any,
+    y: Any,
+    m: int,
+    kernel: Kernel,
+    *,
+    lam: float,
+    p: float = 0.5,
+    cap: float = 1.0,
+    sigma: Any = None,
+    ridge: float = 1.0,
+    criterion: Criterion = radius_margin,
+    solver: str = "auto",
+    max_iter: int = 200,
+) -> Scaling:
+    """A stationary point of (13) for one λ, from ``sigma`` (by default m/d each); other arguments as for :func:`r2w2`.
+
+    >>> from dcprog.radius_margin.kernels import Linear
+    >>> X = np.random.default_rng(0).normal(size=(60, 8))
+    >>> for lam in (0.01, 20.0):
+    ...     sigma = penalised(X, X[:, 2] + X[:, 5] > 0, 2, Linear(), lam=lam).sigma
+    ...     print((sigma > 0).sum(), sigma.sum().round(9))
+    8 2.0
+    3 2.0
+    """
+    data = check_data(X, y)
+    candidates(X, y, m)
+    if not 0 < p <= 1:
+        raise DataError(f"p has to be a number with 0 < p ≤ 1, or the penalty is not concave, got {p!r}: pass e.g. p=0.5")
+    if not cap >= 1:
+        raise DataError(f"cap, the bound of each factor, has to be ≥ 1, got {cap!r}: pass 1, or np.inf for the printed (13)")
+    if not 0 <= lam < np.inf:
+        raise DataError(f"lam, the weight of the penalty, has to be a number ≥ 0, got {lam!r}: pass for example lam=1")
+    T = scaled(points("X", data.X), data.y, kernel, ridge, criterion, solver)
+    start = np.full(data.d, m / data.d) if sigma is None else vector("sigma", sigma, data.d)
+
+    def objective(s: Vector) -> tuple[float, Vector]:
+        value, gradient = T(s)
+        return value + lam * float(((s + EPSILON) ** p).sum()), gradient + lam * p * (s + EPSILON) ** (p - 1)
+
+    found, iterations = spectral_gradient(objective, start, lambda v: project(v, m, cap), max_iter)
+    return Scaling(found, T(found)[0], iterations)
+
+
+def r2w2_penalised(
+    X: Any,
+    y: Any,
+    m: int,
+    kernel: Kernel,
+    *,
+    lam: float = 1.0,
+    p: float = 0.5,
+    ridge: float = 1.0,
+    criterion: Criterion = radius_margin,
+    solver: str = "auto",
+    max_iter: int = 100,
+) -> Selection:
+    """Select ``m`` features by (13), ``lam`` doubling until no other factor is left; each λ starts where the last one ended.
+
+    >>> from dcprog.radius_margin.kernels import Linear
+    >>> y = np.repeat([-1, 1], 20)
+    >>> X = np.random.default_rng(0).normal(size=(40, 8)) + 2 * y[:, None] * np.array([0, 0, 1, 0, 0, 1, 0, 0])
+    >>> r2w2_penalised(X / X.std(axis=0), y, 2, Linear()).selected
+    array([2, 5])
+    """
+    c, lam = candidates(X, y, m), number("lam", lam, 0, such_as=1)
+    sigma, history = np.full(len(c.columns), m / len(c.columns)), []
+    for doubling in range(DOUBLINGS):
+        found = penalised(
+            c.X, c.y, m, kernel,
+            lam=lam * 2**doubling, p=p, sigma=sigma, ridge=ridge, criterion=criterion, solver=solver, max_iter=max_iter,
+        )  # fmt: skip
+        sigma = found.sigma
+        history.append(Round(int((sigma > ZERO).sum()), found.value))
+        if history[-1].features <= m:
+            break
+    # Equal features have equal factors for any λ: then some m of the largest are as good as any others.
+    chosen = np.sort(np.argsort(-sigma, kind="stable")[:m])
+    return c.select(chosen, sigma, kernel, ridge, solver, history)
+
+
+def project(v: Vector, m: float, cap: float = 1.0) -> Vector:
+    """The point of {σ : Σσₖ = m, 0 ≤ σ ≤ cap} next to v: clip(v − τ, 0, cap) for the τ that makes the sum right.
+
+    >>> project(np.array([3.0, 0.4, 0.2, -1.0]), 2).round(6)
+    array([1. , 0.6, 0.4, 0. ])
+    """
+    low, high = float(v.min()) - min(cap, m), float(v.max())
+    while True:
+        tau = 0.5 * (low + high)
+        if tau in (low, high):
+            break
+        low, high = (tau, high) if np.clip(v - tau, 0, cap).sum() > m else (low, tau)
+    free, full = (v - tau > 0) & (v - tau < cap), v - tau >= cap
+    if free.any():  # the sum to the last digit, which bisection leaves open where |v| is large
+        rest = m - cap * full.sum() if full.any() else m
+        tau = float(v[free].sum() - rest) / int(free.sum())
+    return np.clip(v - tau, 0.0, cap)
+
+
+def spectral_gradient(
+    f: Scaled, x: Vector, projection: Callable[[Vector], Vector], max_iter: int, tol: float = 1e-7
+) -> tuple[Vector, int]:
+    """A stationary point of f on a convex set, and the number of iterations; the best of the points visited."""
+    x = projection(x)
+    value, gradient = f(x)
+    best, recent = (value, x), [value]
+    step = 1 / max(float(np.abs(gradient).max()), 1e-10)
+    for k in range(max_iter):
+        direction = projection(x - step * gradient) - x
+        if np.abs(projection(x - gradient) - x).max() <= tol or np.abs(direction).max() <= tol * 1e-3:
+            return best[1], k
+        slope, t = float(gradient @ direction), 1.0
+        while True:
+            trial = x + t * direction
+            new, new_gradient = f(trial)
+            if new <= max(recent) + 1e-4 * t * slope or t < 1e-10:
+                break
+            t *= 0.5
+        moved, bent = trial - x, float((trial - x) @ (new_gradient - gradient))
+        step = min(max(float(moved @ moved) / bent, 1e-10), 1e10) if bent > 0 else 1e10
+        x, value, gradient = trial, new, new_gradient
+        recent = [*recent[-9:], value]
+        best = min(best, (value, x), key=lambda pair: pair[0])
+    return best[1], max_iter

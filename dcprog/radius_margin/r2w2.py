@@ -1,0 +1,87 @@
+"""R²W²: the m features for which a bound on the leave-one-out error is small (Weston et al., NIPS 13, 2001).
+
+Sought is σ ∈ {0, 1}ᵈ with m ones. The stepwise way (section 4) is to minimise T(σ) over σ ∈ Rᵈ, set the q smallest σₖ to
+zero, and repeat until m are left. Greedy forward selection is the other one of Fig. 1, and the penalised form (13) has a
+module of its own, :mod:`dcprog.radius_margin.penalised`. None is a DC program: see :mod:`dcprog.radius_margin.bound`.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from dcprog.errors import DataError
+from dcprog.radius_margin.bound import Criterion, radius_margin
+from dcprog.radius_margin.kernels import Kernel
+from dcprog.radius_margin.scaling import minimise_scaling, scaled
+from dcprog.radius_margin.selection import Round, Selection, candidates
+
+
+def r2w2(
+    X: Any,
+    y: Any,
+    m: int,
+    kernel: Kernel,
+    *,
+    ridge: float = 1.0,
+    criterion: Criterion = radius_margin,
+    q: float = 0.5,
+    solver: str = "auto",
+    max_iter: int = 200,
+) -> Selection:
+    """Select ``m`` features by stepwise elimination.
+
+    ``q`` smallest σₖ are set to zero at a time, or if q < 1 that share of those left. σ is compared between features and
+    starts from e: standardise them. ``ridge`` is 1/λ of the training errors; ``solver`` is a QP solver by name.
+
+    >>> from dcprog.radius_margin.kernels import Gaussian
+    >>> X = np.random.default_rng(0).normal(size=(60, 8))
+    >>> result = r2w2(X, X[:, 2] * X[:, 5] > 0, 2, Gaussian(width=2.0))
+    >>> result.selected, [step.features for step in result.history]
+    (array([2, 5]), [8, 4])
+    """
+    c = candidates(X, y, m)
+    if not (isinstance(q, Integral) and q >= 1) and not (isinstance(q, Real) and 0 < q < 1):
+        raise DataError(f"q has to be a number of features ≥ 1, or a share 0 < q < 1 of them, got {q!r}: pass e.g. 0.5")
+    left, sigma, history = np.arange(len(c.columns)), np.ones(len(c.columns)), []
+    while len(left) > m:
+        found = minimise_scaling(
+            c.X[:, left], c.y, kernel,
+            ridge=ridge, criterion=criterion, sigma=sigma[left], solver=solver, max_iter=max_iter,
+        )  # fmt: skip
+        history.append(Round(len(left), found.value))
+        sigma[left] = found.sigma
+        out = max(1, int(q * len(left))) if q < 1 else int(q)
+        smallest_last = np.argsort(-found.sigma, kind="stable")
+        left = np.sort(left[smallest_last[: max(m, len(left) - out)]])
+    return c.select(left, sigma, kernel, ridge, solver, history)
+
+
+def forward_selection(
+    X: Any,
+    y: Any,
+    m: int,
+    kernel: Kernel,
+    *,
+    ridge: float = 1.0,
+    criterion: Criterion = radius_margin,
+    solver: str = "auto",
+) -> Selection:
+    """Select ``m`` features one by one, each time the one with which the bound is least; arguments as for :func:`r2w2`.
+
+    >>> from dcprog.radius_margin.kernels import Linear
+    >>> X = np.random.default_rng(0).normal(size=(60, 8))
+    >>> forward_selection(X, X[:, 2] + X[:, 5] > 0, 2, Linear()).selected
+    array([2, 5])
+    """
+    c = candidates(X, y, m)
+    T = scaled(c.X, c.y, kernel, ridge, criterion, solver)
+    sigma, history = np.zeros(len(c.columns)), []
+    for count in range(1, m + 1):
+        values = {int(k): T(sigma + (np.arange(len(sigma)) == k))[0] for k in np.flatnonzero(sigma == 0)}
+        best = min(values, key=lambda k: values[k])
+        sigma[best] = 1.0
+        history.append(Round(count, values[best]))
+    return c.select(np.flatnonzero(sigma), sigma, kernel, ridge, solver, history)

@@ -1,0 +1,89 @@
+"""One factor σₖ per feature: a bound of the machine on x∗σ as a function of σ (Weston et al. 2001, (7), (8) and (10)).
+
+The kernels know σ through σₖ² only. So T(σ) = T(|σ|), and σₖ = 0 is stationary: a feature that is out stays out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from dcprog._typing import Matrix, Vector
+from dcprog.errors import DataError
+from dcprog.functions.checks import vector
+from dcprog.kernels import points
+from dcprog.models._data import check_data
+from dcprog.radius_margin.bound import Criterion, radius_margin, ridged
+from dcprog.radius_margin.kernels import Kernel
+from dcprog.radius_margin.qps import gram
+
+Scaled = Callable[[Vector], tuple[float, Vector]]
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Factors σ ≥ 0 of the features, the bound there, and how many iterations led to it."""
+
+    sigma: Vector
+    value: float
+    iterations: int
+
+
+def scaled(X: Matrix, y: Vector, kernel: Kernel, ridge: float, criterion: Criterion, solver: str) -> Scaled:
+    """σ ↦ T(σ), ∇T(σ) for labels y = ±1.
+
+    >>> from dcprog.radius_margin.kernels import Linear
+    >>> X, y = np.array([[0.0, 1.0], [2.0, 0.0], [5.0, -1.0]]), np.array([-1.0, 1.0, 1.0])
+    >>> value, gradient = scaled(X, y, Linear(), 0.0, radius_margin, "auto")(np.array([1.0, 0.0]))
+    >>> round(value, 6), gradient.round(6)[1] + 0.0
+    (6.25, np.float64(0.0))
+    """
+
+    def bound_at(sigma: Vector) -> tuple[float, Vector]:
+        Z = X * sigma
+        bound = criterion(ridged(kernel(Z, Z), ridge), y, solver=solver)
+        return bound.value, np.einsum("ik,ik->k", X, kernel.pullback(Z, bound.gradient))
+
+    return bound_at
+
+
+def minimise_scaling(
+    X: Any,
+    y: Any,
+    kernel: Kernel,
+    *,
+    ridge: float = 1.0,
+    criterion: Criterion = radius_margin,
+    sigma: Any = None,
+    solver: str = "auto",
+    max_iter: int = 200,
+) -> Scaling:
+    """A stationary point of T(σ), without constraints, from ``sigma`` (by default e) by L-BFGS.
+
+    ``ridge`` is 1/λ of the training errors, ``criterion`` the bound T, ``solver`` the QP solver by name.
+
+    >>> from dcprog.radius_margin.kernels import Linear
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([-1, 1], 20)
+    >>> X = rng.normal(size=(40, 3)) + 2 * y[:, None] * np.array([0, 1, 0])
+    >>> minimise_scaling(X, y, Linear()).sigma.argmax()
+    np.int64(1)
+    """
+    data = check_data(X, y)
+    start = np.ones(data.d) if sigma is None else vector("sigma", sigma, data.d)
+    if not start.any():
+        raise DataError("sigma is zero for all features, which are one point then: start from at least one that is not")
+    X = points("X", data.X)
+    T = scaled(X, data.y, kernel, ridge, criterion, solver)
+    # The QPs are solved to 1e-9, so that changes of T below 1e-8 say nothing.
+    found = minimize(T, start, jac=True, method="L-BFGS-B", options={"maxiter": max_iter, "ftol": 1e-8})
+    if ridge > 0 and gram(kernel(X * found.x, X * found.x)).scale < 1e-6 * ridge:
+        raise DataError(
+            f"the bound is least with all features at σ = 0, where only the ridge tells the points apart: pass a ridge less "
+            f"than {ridge:g}, a richer kernel, or hold Σσ fixed (penalised)"
+        )
+    return Scaling(np.abs(found.x), float(found.fun), int(found.nit))
