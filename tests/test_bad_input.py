@@ -70,7 +70,7 @@ def test_integer_variables():
 
 
 def test_shapes_of_matrix_constraints():
-    m, x = model()
+    m, _x = model()
     for A, message in (
         (np.eye(3), "3 columns for 2 variables"),
         (np.ones(2), "1 dimension"),
@@ -177,7 +177,7 @@ def test_functions_inside_products():
 
 
 def test_expressions_bound_to_functions():
-    m, x = model()
+    _m, x = model()
     with raises(errors.ModelError, "declare a Var"):
         Exponential()(x[0] + 1)
     with raises(errors.ModelError, "no variable"):
@@ -218,6 +218,13 @@ def test_infeasible_and_unbounded():
         assert result.status is Status.UNBOUNDED, (g, h, result)
         assert "bound the variables" in result.messages[-1]
         assert result["x"] == pytest.approx([0.5, 0.5])
+
+
+def test_f_that_falls_without_end_though_every_subproblem_is_bounded():
+    m, x = model(1, bounds=(None, None), initialize=1.0)
+    result = dcprog.solve(DCProgram(m, g=x[0] ** 2, h=2 * x[0] ** 2))
+    assert result.status is Status.UNBOUNDED
+    assert "goes on falling" in result.messages[-1]
 
 
 def test_unknown_names():

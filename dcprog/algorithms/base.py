@@ -1,4 +1,4 @@
-"""What all algorithms share: a program, a feasible start, a dispatcher, and the loop that yields states until a rule stops it."""
+"""What all algorithms share: a program, a feasible start, a dispatcher, and a loop of states that a rule ends."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ from dcprog.stopping import Gap, MaxIter, Rule, Step, TimeLimit
 DEFAULT_TOL = 1e-6
 NOISE = 1e-11
 """A relative gap of criticality below which a subproblem's optimum is the point it was taken at, up to rounding."""
+
+
+BOTTOMLESS = -1e20
+"""Values of f below this are taken as a fall without end."""
 
 
 class AlgorithmStopped(DCProgError):
@@ -130,6 +134,10 @@ class Algorithm(ABC):
         g, h = c.g.value(x), c.h.value(x)
         if not np.isfinite([g, h]).all():
             raise FunctionError(f"at iteration {state.iteration + 1} g = {g} and h = {h}: both have to be finite on C")
+        if g - h < BOTTOMLESS:
+            raise AlgorithmStopped(
+                Status.UNBOUNDED, f"f has fallen to {g - h:.3g} and goes on falling: bound the variables, or check the sign of h"
+            )
         if g - h > state.f + 1e-6 * (1.0 + abs(g) + abs(h)):
             raise AlgorithmStopped(
                 Status.NOT_CONVEX,
@@ -167,8 +175,8 @@ def _stopped(unsolved: SubproblemUnsolved) -> AlgorithmStopped:
     if unsolved.claim is Claim.UNBOUNDED:
         return AlgorithmStopped(
             Status.UNBOUNDED,
-            f"the subproblem min g(x) − ⟨u, x⟩ is unbounded below over C ({unsolved}): bound the variables, or move a strongly "
-            "convex term such as x² from g − h into both g and h",
+            f"the subproblem min g(x) − ⟨u, x⟩ is unbounded below over C ({unsolved}): bound the variables, or add a strongly "
+            "convex term such as x² to both g and h",
         )
     statuses = {Claim.TIME_LIMIT: Status.TIME_LIMIT, Claim.INFEASIBLE: Status.INFEASIBLE}
     return AlgorithmStopped(

@@ -1,0 +1,63 @@
+"""Every solver on the papers' subproblems: the figures behind ``auto`` (docs/solvers.md).
+
+    DCPROG_DATA=… OPENBLAS_NUM_THREADS=1 python -m benchmarks.solvers [--limit SECONDS]
+
+Whole DCA runs from the compiled program on, seconds; "–" where a solver declares that it cannot, ">" where it took longer than
+the limit, "*" where its claims did not hold and another solver took over.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import dcprog
+from benchmarks.linear import real, synthetic
+from dcprog.models import alignment, fsv, l2_l0_svm, rlp
+from dcprog.solvers import registry
+
+MU, NU = float(np.exp(5)), float(np.exp(-1))
+PROBLEMS: dict[str, Callable[[], dcprog.DCProgram]] = {
+    "FSV ionosphere (LP 351 x 68)": lambda: fsv(*real("ionosphere"), 0.1),
+    "FSV pima (LP 768 x 16)": lambda: fsv(*real("pima"), 0.1),
+    "FSV musk (LP 476 x 332)": lambda: fsv(*real("musk"), 0.1),
+    "FSV microarray (LP 62 x 4000)": lambda: fsv(*real("microarray"), 0.1),
+    "FSV 1000 x 650 (LP)": lambda: fsv(*synthetic(1000, 650), 0.1),
+    "RLP musk (LP 476 x 167)": lambda: rlp(*real("musk")),
+    "l2-l0 ionosphere (QP)": lambda: l2_l0_svm(*real("ionosphere"), MU, NU),
+    "l2-l0 sonar (QP)": lambda: l2_l0_svm(*real("sonar"), MU, NU),
+    "l2-l0 musk (QP)": lambda: l2_l0_svm(*real("musk"), MU, NU),
+    "l2-l0 microarray (QP)": lambda: l2_l0_svm(*real("microarray"), MU, NU),
+    "alignment sonar (NLP on a box)": lambda: alignment(*real("sonar"), 0.3),
+    "alignment musk (NLP on a box)": lambda: alignment(*real("musk"), 0.3),
+}
+
+
+def cell(program: dcprog.DCProgram, solver: str, limit: float) -> str:
+    if solver != "auto" and registry.get(solver).missing(program.compiled.subproblem) is not None:
+        return "–"
+    began = time.perf_counter()
+    result = dcprog.solve(program, solver=solver, time_limit=limit)
+    seconds = time.perf_counter() - began
+    if result.status == "time_limit":
+        return f">{limit:g}"
+    return f"{seconds:.3g}{'*' if result.messages else ''}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--limit", type=float, default=30.0, help="seconds for each run")
+    limit = parser.parse_args().limit
+    names = ["auto", *(s.name for s in dcprog.solvers() if s.available)]
+    print("| problem | " + " | ".join(names) + " |")
+    print("|---|" + "---|" * len(names))
+    for title, make in PROBLEMS.items():
+        program = make()
+        print(f"| {title} | " + " | ".join(cell(program, name, limit) for name in names) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
