@@ -35,9 +35,11 @@ class Residuals:
 
     @property
     def worst(self) -> float:
+        """The largest of the three."""
         return float(np.max([self.primal, self.dual, self.gap]))  # NaN stays NaN, and is no certificate
 
     def holds(self, tol: float = TOLERANCE) -> bool:
+        """Whether all three are at most ``tol``."""
         return self.worst <= tol
 
     def __str__(self) -> str:

@@ -30,9 +30,10 @@ class Slot:
     fixed: Vector
     shape: tuple[int, ...]
 
-    def read(self, x: Vector) -> np.ndarray:
+    def read(self, x: Vector) -> Vector:
+        """The variable's values at x, in its shape."""
         free = self.positions >= 0
-        out = self.fixed.copy()
+        out: Vector = self.fixed.copy()
         out[free] = x[self.positions[free]]
         return out.reshape(self.shape)
 
@@ -58,14 +59,17 @@ class Compiled:
 
     @property
     def n(self) -> int:
+        """The number of free variables."""
         return len(self.variables)
 
     @property
     def lower(self) -> Vector:
+        """Lower bounds of x."""
         return self.subproblem.lower[: self.n]
 
     @property
     def upper(self) -> Vector:
+        """Upper bounds of x."""
         return self.subproblem.upper[: self.n]
 
     def lift(self, x: Vector) -> Vector:
@@ -78,7 +82,7 @@ class Compiled:
 
     def cost(self, u: Vector) -> Vector:
         """Linear cost of the subproblem for the subgradient u."""
-        c = self.subproblem.c.copy()
+        c: Vector = self.subproblem.c.copy()
         c[: self.n] -= u
         return c
 

@@ -225,8 +225,8 @@ def _refuse_inner_kinks(parts: Parts, where: str) -> None:
         kinks = {operation.name for operation in tape.operations} & {"abs", "max"}
         if kinks:
             raise ModelError(
-                f"{kinks.pop()} stands inside a product, power or function in {where}, where no epigraph row can replace it: "
-                "add a variable t with the constraint t ≥ … to the model and use t"
+                f"{kinks.pop()} stands inside a product, power or function in {where}, where no epigraph row can replace "
+                "it: add a variable t with the constraint t ≥ … to the model and use t"
             )
 
 

@@ -73,7 +73,7 @@ def solve(
     _check_limits(tol, max_iter, time_limit, starts)
     kind = algorithms.get(algorithm)
     rule = kind.default_rule(program, tol, max_iter) if stop is None else stop
-    settings = {"solver": solver, "stop": rule, "time_limit": time_limit, "solver_options": solver_options}
+    settings: dict[str, Any] = {"solver": solver, "stop": rule, "time_limit": time_limit, "solver_options": solver_options}
     if starts == 1:
         return run(kind(program, x0=x0, **settings), callback)
     return _best_of(kind, program, x0, starts, seed, jobs, settings)
@@ -123,7 +123,11 @@ def _result(
     if start is not None and start.message:
         messages = [start.message, *messages]
     x = np.full(program.compiled.n, np.nan) if best is None else np.array(best.x)
-    timings = {"compile": program.compile_seconds, **_spent(algorithm), "total": program.compile_seconds + seconds}
+    timings = {
+        "compile": program.compile_seconds,
+        **asdict(algorithm.dispatcher.timings),
+        "total": program.compile_seconds + seconds,
+    }
     arrays = program.arrays(x)
     used = [r.solver for r in history if r.solver]
     return Result(
@@ -142,11 +146,6 @@ def _result(
         messages=messages,
         rule=None if program.rule is None or best is None else program.rule(arrays),
     )
-
-
-def _spent(algorithm: Algorithm) -> dict[str, float]:
-    timings = asdict(algorithm.dispatcher.timings)
-    return {key: timings[key] for key in ("build", "update", "solve", "verify")}
 
 
 def _best_of(

@@ -82,6 +82,7 @@ class Parts:
 
     @property
     def is_affine(self) -> bool:
+        """Whether only the constant and the linear part are there."""
         return not (self.quadratic or self.tapes or self.kinks or self.functions or self.Q(self.n) is not None)
 
 
@@ -90,14 +91,16 @@ def take_apart(expression: Any, index: Mapping[int, int], n: int) -> Parts:
 
     Fixed variables and parameters count with their values.
     """
-    parts, rest = Parts(n), []
+    parts = Parts(n)
+    rest: list[Any] = []
     _split(expression, 1.0, parts, rest, index)
-    polynomial, inner = [], []
+    kinked: list[Any] = []
+    smooth: list[Any] = []
     for term in rest:
-        (inner if _has_inner_kink(term) else polynomial).append(term)
-    parts.tapes += [record(term, index, 1.0) for term in inner]
-    if polynomial:
-        _collect_smooth(polynomial, parts, index)
+        (kinked if _has_inner_kink(term) else smooth).append(term)
+    parts.tapes += [record(term, index, 1.0) for term in kinked]
+    if smooth:
+        _collect_smooth(smooth, parts, index)
     _check_finite(parts, expression)
     return parts
 

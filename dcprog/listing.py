@@ -20,6 +20,7 @@ class SolverInfo:
     install: str
 
     def to_dict(self) -> dict[str, object]:
+        """The line by column names."""
         return asdict(self)
 
 

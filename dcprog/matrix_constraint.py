@@ -141,7 +141,7 @@ def _dense_to_csc(block: Matrix) -> Sparse:
 
 def _limit(values: Any, rows: int, default: float, side: str) -> Vector:
     try:
-        limits = np.broadcast_to(np.asarray(default if values is None else values, dtype=float), (rows,)).copy()
+        limits: Vector = np.broadcast_to(np.asarray(default if values is None else values, dtype=float), (rows,)).copy()
     except ValueError:
         raise DataError(f"{side} has shape {np.shape(values)} for {rows} rows: pass a number or one value a row") from None
     if np.isnan(limits).any():

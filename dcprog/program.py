@@ -171,8 +171,8 @@ def _check_domain(compiled: Compiled) -> None:
             if outside.size:
                 i = outside[0]
                 raise DomainError(
-                    f"{bound.function!r} in {letter} is defined from {bound.function.domain_lower} upwards, but {variables[i].name} may go "
-                    f"down to {compiled.lower[i]}: give it a lower bound"
+                    f"{bound.function!r} in {letter} is defined from {bound.function.domain_lower} upwards, but "
+                    f"{variables[i].name} may go down to {compiled.lower[i]}: give it a lower bound"
                 )
     if not compiled.feasible_set.is_box or not compiled.h_parts.tapes:
         return

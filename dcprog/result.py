@@ -97,10 +97,20 @@ class Record:
 
     @classmethod
     def of(cls, state: State) -> Record:
+        """The line of ``state``."""
         r = state.residuals
-        residuals = (None, None, None) if r is None else (r.primal, r.dual, r.gap)
         return cls(
-            state.iteration, state.f, state.g, state.h, state.gap, state.step, state.solver, *residuals, state.seconds
+            iteration=state.iteration,
+            f=state.f,
+            g=state.g,
+            h=state.h,
+            gap=state.gap,
+            step=state.step,
+            solver=state.solver,
+            primal_residual=None if r is None else r.primal,
+            dual_residual=None if r is None else r.dual,
+            gap_residual=None if r is None else r.gap,
+            seconds=state.seconds,
         )
 
 
@@ -108,8 +118,8 @@ class Record:
 class Result(Mapping[str, np.ndarray]):
     """The outcome of :func:`dcprog.solve`.
 
-    ``result["w"]`` is the array of the model's variable w. ``gap`` is f(x_k) − [g(x_{k+1}) − h(x_k) − ⟨u_k, x_{k+1} − x_k⟩] of
-    the last iteration: it is ≥ 0, and 0 says that x_k solves its own subproblem, i.e. is critical.
+    ``result["w"]`` is the array of the model's variable w. ``gap`` is f(x_k) − [g(x_{k+1}) − h(x_k) − ⟨u_k, x_{k+1} − x_k⟩]
+    of the last iteration: it is ≥ 0, and 0 says that x_k solves its own subproblem, i.e. is critical.
     """
 
     name: str
@@ -152,7 +162,8 @@ class Result(Mapping[str, np.ndarray]):
         gap = "–" if self.gap is None else f"{self.gap:.2e}"
         times = ", ".join(f"{k} {v:.3f}" for k, v in self.timings.items())
         lines = [
-            f"{self.name or 'DC program'}: {self.status} after {self.iterations} iterations of {self.algorithm} with {self.solver}",
+            f"{self.name or 'DC program'}: {self.status} after {self.iterations} iterations of {self.algorithm} "
+            f"with {self.solver}",
             f"  objective  {self.objective:.10g}",
             f"  gap        {gap}",
             f"  seconds    {times}",
@@ -173,7 +184,8 @@ class Result(Mapping[str, np.ndarray]):
     def save(self, path: str | Path) -> None:
         """Write ``path``.json (everything but arrays) and ``path``.npz (the arrays)."""
         base = Path(path)
-        np.savez_compressed(base.with_name(base.name + ".npz"), __x=self.x, **self.arrays)
+        arrays: dict[str, Any] = {"__x": self.x, **self.arrays}
+        np.savez_compressed(base.with_name(base.name + ".npz"), **arrays)
         base.with_name(base.name + ".json").write_text(json.dumps(self.to_dict(), indent=1, allow_nan=True))
 
     @classmethod

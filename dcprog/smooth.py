@@ -33,11 +33,14 @@ class SmoothTerm(Protocol):
     def cols(self) -> Indices:
         """Columns of the Hessian's lower triangle, cols ≤ rows."""
 
-    def value(self, z: Vector) -> float: ...
+    def value(self, z: Vector) -> float:
+        """The value at z."""
 
-    def add_gradient(self, z: Vector, out: Vector) -> None: ...
+    def add_gradient(self, z: Vector, out: Vector) -> None:
+        """Add the gradient at z to ``out``."""
 
-    def hessian_values(self, z: Vector) -> Vector: ...
+    def hessian_values(self, z: Vector) -> Vector:
+        """Values of the Hessian at (rows, cols)."""
 
     def expand(self, z: Sequence[Any], namespace: Any) -> Any:
         """Written out in scalar operations on the objects ``z``; ``namespace`` has exp, log, … for them."""
@@ -72,7 +75,7 @@ class QuadraticTerm:
         lower = sp.coo_array(sp.tril(Q))
         self.rows = lower.row.astype(np.int64)
         self.cols = lower.col.astype(np.int64)
-        self._values = lower.data.astype(float)
+        self._values: Vector = lower.data.astype(float)
         self.support = np.unique(np.concatenate([self.rows, self.cols]))
         self._Q = sp.csr_array(Q)[self.support][:, self.support]
 
@@ -156,16 +159,20 @@ class SmoothSum:
 
     @cached_property
     def rows(self) -> Indices:
+        """Rows of the Hessian's lower triangle; entries that repeat are summed."""
         return np.concatenate([t.rows for t in self.terms] or [np.empty(0, dtype=np.int64)])
 
     @cached_property
     def cols(self) -> Indices:
+        """Columns of the Hessian's lower triangle, cols ≤ rows."""
         return np.concatenate([t.cols for t in self.terms] or [np.empty(0, dtype=np.int64)])
 
     def value(self, z: Vector) -> float:
+        """The value at z."""
         return sum(t.value(z) for t in self.terms)
 
     def gradient(self, z: Vector) -> Vector:
+        """The gradient at z; at a kink the fixed subgradient of each term."""
         out = np.zeros(self.n)
         for t in self.terms:
             t.add_gradient(z, out)
@@ -181,6 +188,7 @@ class SmoothSum:
         return lower + sp.tril(lower, -1).T
 
     def expand(self, z: Sequence[Any], namespace: Any) -> Any:
+        """Written out in scalar operations on the objects ``z``; ``namespace`` has exp, log, … for them."""
         return sum((t.expand(z, namespace) for t in self.terms), 0.0)
 
 

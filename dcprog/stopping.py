@@ -16,10 +16,11 @@ from dcprog.result import State, Status
 
 
 class Rule(ABC):
-    """A stopping rule. ``check`` returns the status to stop with, or None to go on."""
+    """A stopping rule: what :meth:`check` makes of each state."""
 
     @abstractmethod
-    def check(self, state: State) -> Status | None: ...
+    def check(self, state: State) -> Status | None:
+        """The status to stop with at ``state``, or None to go on."""
 
     def start(self) -> None:
         """Called once, when an algorithm starts."""

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog._typing import Sparse, Vector
+from dcprog._typing import Mask, Sparse, Vector
 from dcprog.smooth import SmoothSum
 
 
@@ -46,14 +46,17 @@ class Subproblem:
 
     @property
     def n(self) -> int:
+        """The number of variables z."""
         return len(self.c)
 
     @property
     def m(self) -> int:
+        """The number of rows of A."""
         return len(self.row_lower)
 
     @cached_property
     def problem_class(self) -> ProblemClass:
+        """The smallest class that it belongs to."""
         if self.smooth is not None or self.constraints:
             return ProblemClass.NLP
         return ProblemClass.LP if self.Q is None else ProblemClass.QP
@@ -64,9 +67,9 @@ class Subproblem:
         return self.m == 0 and not self.constraints
 
     @cached_property
-    def equality(self) -> np.ndarray:
+    def equality(self) -> Mask:
         """Mask of the rows that are equations."""
-        return self.row_lower == self.row_upper
+        return np.equal(self.row_lower, self.row_upper)
 
     def value(self, z: Vector, c: Vector) -> float:
         """Objective with linear cost c."""

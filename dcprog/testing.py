@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 
 from dcprog._typing import Matrix, Vector
-from dcprog.algorithms.base import AlgorithmStopped
 from dcprog.algorithms.dca import DCA
 from dcprog.algorithms.start import feasible_start
 from dcprog.convexity import midpoint_violation, sample_box
@@ -61,6 +60,7 @@ class Report:
 
     @property
     def passed(self) -> bool:
+        """Whether every check did."""
         return all(c.passed for c in self.checks)
 
     def raise_if_failed(self) -> None:
@@ -111,8 +111,8 @@ def assert_lockstep(
 ) -> int:
     """Two algorithms produce the same iterates: Corollary 2 (SLA ≡ DCA) as an assertion. Returns how many they shared.
 
-    Where one stops earlier, the other has to be at a critical point too: its next step gains nothing. With ``objective_only``
-    the objective values are compared instead of the points.
+    Where one stops earlier, the other has to be at a critical point too: its next step gains nothing. ``objective_only``
+    compares the objective values instead of the points.
     """
     shared = 0
     last: State | None = None
@@ -186,7 +186,7 @@ def _walk(program: DCProgram, x0: Any, tol: float) -> list[Check]:
         descent = Check("f decreases", True)
     try:
         gap = criticality(program, result.x)
-    except (AlgorithmStopped, DCProgError) as error:
+    except DCProgError as error:
         return [descent, Check("the limit is critical", False, str(error))]
     fine = gap <= tol * (1.0 + abs(result.objective))
     return [descent, Check("the limit is critical", fine, "" if fine else f"gap {gap:.3g}, status {result.status}")]

@@ -136,7 +136,8 @@ class Algorithm(ABC):
             raise FunctionError(f"at iteration {state.iteration + 1} g = {g} and h = {h}: both have to be finite on C")
         if g - h < BOTTOMLESS:
             raise AlgorithmStopped(
-                Status.UNBOUNDED, f"f has fallen to {g - h:.3g} and goes on falling: bound the variables, or check the sign of h"
+                Status.UNBOUNDED,
+                f"f has fallen to {g - h:.3g} and goes on falling: bound the variables, or check the sign of h",
             )
         if g - h > state.f + 1e-6 * (1.0 + abs(g) + abs(h)):
             raise AlgorithmStopped(
@@ -175,8 +176,8 @@ def _stopped(unsolved: SubproblemUnsolved) -> AlgorithmStopped:
     if unsolved.claim is Claim.UNBOUNDED:
         return AlgorithmStopped(
             Status.UNBOUNDED,
-            f"the subproblem min g(x) − ⟨u, x⟩ is unbounded below over C ({unsolved}): bound the variables, or add a strongly "
-            "convex term such as x² to both g and h",
+            f"the subproblem min g(x) − ⟨u, x⟩ is unbounded below over C ({unsolved}): bound the variables, or add a "
+            "strongly convex term such as x² to both g and h",
         )
     statuses = {Claim.TIME_LIMIT: Status.TIME_LIMIT, Claim.INFEASIBLE: Status.INFEASIBLE}
     return AlgorithmStopped(

@@ -52,8 +52,8 @@ class SLA(Algorithm):
         kind = program.compiled.subproblem.problem_class
         if kind is not ProblemClass.LP:
             raise CapabilityError(
-                f"SLA needs a concave f on a polyhedron, i.e. g linear and C given by linear constraints, but the subproblem "
-                f"is {kind}: use DCA"
+                "SLA needs a concave f on a polyhedron, i.e. g linear and C given by linear constraints, but the "
+                f"subproblem is {kind}: use DCA"
             )
 
     @classmethod

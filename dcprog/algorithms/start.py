@@ -36,6 +36,7 @@ class Start:
 
     @property
     def message(self) -> str | None:
+        """What to tell the user, if the start that was asked for is not in C."""
         if not (self.asked and self.moved > 0):
             return None
         return f"the start was not in C and was projected onto it, a distance of {self.moved:.3g}"

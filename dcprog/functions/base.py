@@ -100,6 +100,7 @@ class ConvexFunction(ABC):
 
     @property
     def has_hessian(self) -> bool:
+        """Whether the class gives a :meth:`hessian`."""
         return type(self).hessian is not ConvexFunction.hessian
 
     def __call__(self, *variables: Any) -> Any:

@@ -1,6 +1,6 @@
 """One subproblem, solved again and again with another linear cost: the claim is verified, and a failed one escalates.
 
-Solvers run on one BLAS thread: the products are small, and a second thread that finds its core busy costs more than it brings.
+Solvers run on one BLAS thread: the products are small, and a second one that finds its core busy costs more than it brings.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ class Solution:
 class Timings:
     """Seconds spent, by what they were spent on."""
 
-    compile: float = 0.0
     build: float = 0.0
     update: float = 0.0
     solve: float = 0.0
@@ -73,6 +72,7 @@ class Dispatcher:
 
     @property
     def first_choice(self) -> str:
+        """Name of the solver that is asked first."""
         return self._chain[self._first].name
 
     def solve(
