@@ -33,6 +33,7 @@ class Rows:
 
     @property
     def equality(self) -> Mask:
+        """Mask of the rows that are equations."""
         return np.equal(self.lower, self.upper)
 
     def duals(self, y: Vector) -> Vector:

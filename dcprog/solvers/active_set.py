@@ -1,8 +1,8 @@
 """QPs by active sets: a rough interior-point solution, made exact by pivoting; pivoting alone from one QP to the next.
 
-Only the linear cost moves between DCA iterations. So the active sets of the last solution are tried first; where they are too
-far off, PIQP finds an approximate solution, of the dual if the problem is tall, and pivoting turns it into the exact one. If
-that fails as well, PIQP solves the problem to the end.
+Only the linear cost moves between DCA iterations. So the active sets of the last solution are tried first; where they are
+too far off, PIQP finds an approximate solution, of the dual if the problem is tall, and pivoting makes it exact. If that
+fails as well, PIQP solves the problem to the end.
 """
 
 from __future__ import annotations

@@ -87,9 +87,11 @@ class Solver(ABC):
         """Load ``problem``. Unknown options are an error of the solver's own, raised here."""
 
     def available(self) -> bool:
+        """Whether it is installed."""
         return importlib.util.find_spec(self.module) is not None
 
     def version(self) -> str | None:
+        """Its version, None if it is not installed."""
         return version_of(self.distribution)
 
     def missing(self, problem: Subproblem) -> str | None:

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from dcprog._typing import Indices, Mask, Vector
 from dcprog.solvers.active_set import ActiveSetSession
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
-from dcprog.solvers.dual_form import has_diagonal_q
+from dcprog.solvers.dual_form import has_diagonal_q, is_nonnegative
 from dcprog.solvers.highs import HighsSession
 from dcprog.solvers.highs_dual import HighsDual, HighsDualSession
 from dcprog.solvers.mirror import mirror_columns
@@ -168,5 +168,5 @@ class ColumnsSession(Session):
 
 def candidates(problem: Subproblem) -> Mask:
     """Columns that may be left out: z_j ≥ 0 with several entries."""
-    entries = np.diff(sp.csc_array(problem.A).indptr)
-    return (problem.lower == 0) & np.isinf(problem.upper) & (entries > 1)
+    several: Mask = np.diff(sp.csc_array(problem.A).indptr) > 1
+    return is_nonnegative(problem) & several

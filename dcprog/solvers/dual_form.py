@@ -3,9 +3,9 @@
     min ½ Σ δⱼxⱼ² + c'x  :  rows of A x ≥ L, ≤ U or = E,  xⱼ ≥ 0 or free
     min ½ Σ δⱼwⱼ² − L'y  :  aⱼ'y − δⱼwⱼ ≤ cⱼ for xⱼ ≥ 0,  = cⱼ for xⱼ free;  y ≥ 0 for rows ≥ L, ≤ 0 for rows ≤ U
 
-A slack column, ≥ 0 with a single entry, in row i, is a bound on yᵢ; a pair of mirror columns (p, q of w = p − q) is one row with
-two limits. So many rows over few columns, such as many samples of few features, become few rows over many bounded columns.
-Costs of the primal are limits of the dual; its matrix stays.
+A slack column, ≥ 0 with a single entry, in row i, is a bound on yᵢ; a pair of mirror columns (p, q of w = p − q) is one row
+with two limits. So many rows over few columns, such as many samples of few features, become few rows over many bounded
+columns. Costs of the primal are limits of the dual; its matrix stays.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def obstacle(problem: Subproblem) -> str | None:
     two_sided = np.isfinite(problem.row_lower) & np.isfinite(problem.row_upper) & ~problem.equality
     if two_sided.any():
         return "it takes rows with one limit or equations, and this problem has rows with two"
-    if not (_is_free(problem) | _is_nonnegative(problem)).all():
+    if not (_is_free(problem) | is_nonnegative(problem)).all():
         return "it takes variables that are free or ≥ 0, and this problem has others"
     if not has_diagonal_q(problem):
         return "it takes a diagonal Q"
@@ -35,6 +35,7 @@ def obstacle(problem: Subproblem) -> str | None:
 
 
 def has_diagonal_q(problem: Subproblem) -> bool:
+    """Whether Q is diagonal, or zero."""
     return problem.Q is None or not (problem.Q - sp.diags_array(problem.Q.diagonal())).count_nonzero()
 
 
@@ -47,6 +48,7 @@ class DualRows:
 
     @classmethod
     def of(cls, A: Sparse, columns: Indices, curvature: Vector) -> DualRows:
+        """The rows that belong to ``columns`` of A; mirrors of different curvature stay apart."""
         mirror = mirror_columns(A[:, columns])
         alike = (mirror >= 0) & (curvature[columns] == curvature[columns[mirror]])
         mirror = np.where(alike, mirror, -1)
@@ -55,9 +57,11 @@ class DualRows:
         return cls(columns[heads], np.where(partner >= 0, columns[partner], -1))
 
     def join(self, other: DualRows) -> DualRows:
+        """These rows, then the others."""
         return DualRows(np.concatenate([self.head, other.head]), np.concatenate([self.tail, other.tail]))
 
     def limits(self, c: Vector, free: Mask) -> tuple[Vector, Vector]:
+        """Lower and upper limits of the rows for the primal's cost c and its mask of free variables."""
         upper = c[self.head]
         lower = np.where(free[self.head], upper, -np.inf)
         return np.where(self.tail >= 0, -c[self.tail], lower), upper
@@ -140,14 +144,15 @@ def _is_free(problem: Subproblem) -> Mask:
     return np.isinf(problem.lower) & np.isinf(problem.upper)
 
 
-def _is_nonnegative(problem: Subproblem) -> Mask:
-    return (problem.lower == 0) & np.isinf(problem.upper)
+def is_nonnegative(problem: Subproblem) -> Mask:
+    """Mask of the variables whose only bound is zⱼ ≥ 0."""
+    return np.equal(problem.lower, 0.0) & np.isinf(problem.upper)
 
 
 def _slacks(problem: Subproblem, curvature: Vector) -> tuple[Indices, Vector]:
     """For every row its slack, a column ≥ 0 with a single entry that can repair the row; −1 where there is none."""
     A = sp.csc_array(problem.A)
-    single = np.flatnonzero((np.diff(A.indptr) == 1) & _is_nonnegative(problem) & (curvature == 0))
+    single = np.flatnonzero((np.diff(A.indptr) == 1) & is_nonnegative(problem) & (curvature == 0))
     rows, coefficients = A.indices[A.indptr[single]], A.data[A.indptr[single]]
     repairs = np.where(np.isfinite(problem.row_lower[rows]), coefficients > 0, coefficients < 0) & ~problem.equality[rows]
     slack = np.full(problem.m, -1, dtype=np.int64)

@@ -22,7 +22,7 @@ QP_SECONDS = 600.0
 
 
 class Highs(Solver):
-    """LP by simplex; QP by HiPO, since the active-set QP solver of HiGHS does not finish on these models (docs/solvers.md)."""
+    """LP by simplex; QP by HiPO, since HiGHS's active-set QP solver does not finish on these models (docs/solvers.md)."""
 
     name = "highs"
     module = "highspy"

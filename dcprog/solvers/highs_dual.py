@@ -1,7 +1,7 @@
 """The dual of an LP by HiGHS: for many rows over few columns, such as many samples of few features.
 
-The basis is as large as there are columns of the primal, not rows. When the costs change, the limits of the dual do, its last
-basis stays dual feasible, and dual simplex goes on from there.
+The basis is as large as there are columns of the primal, not rows. When the costs change, the limits of the dual do, its
+last basis stays dual feasible, and dual simplex goes on from there.
 """
 
 from __future__ import annotations

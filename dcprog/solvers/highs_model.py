@@ -33,19 +33,24 @@ class HighsModel:
             raise CapabilityError("HiGHS refuses the model: check for coefficients beyond 1e15 or NaN")
 
     def change_costs(self, c: Vector) -> None:
+        """The linear cost is now ``c``."""
         self.highs.changeColsCost(len(c), _range(len(c)), c)
 
     def change_row_limits(self, lower: Vector, upper: Vector) -> None:
+        """Limits of all rows."""
         self.highs.changeRowsBounds(len(lower), _range(len(lower)), lower, upper)
 
     def change_bounds(self, lower: Vector, upper: Vector) -> None:
+        """Bounds of all columns."""
         self.highs.changeColsBounds(len(lower), _range(len(lower)), lower, upper)
 
     def add_columns(self, c: Vector, A: Sparse, lower: Vector, upper: Vector) -> None:
+        """New columns behind the others; A has all rows."""
         A = sp.csc_array(A)
         self.highs.addCols(len(c), c, lower, upper, A.nnz, A.indptr[:-1], A.indices, A.data)
 
     def add_rows(self, A: Sparse, lower: Vector, upper: Vector) -> None:
+        """New rows below the others; A has all columns."""
         A = sp.csr_array(A)
         self.highs.addRows(len(lower), lower, upper, A.nnz, A.indptr[:-1], A.indices, A.data)
 
@@ -66,8 +71,9 @@ class HighsModel:
 
     @property
     def iterations(self) -> int:
+        """Simplex and interior-point iterations of the last run."""
         info = self.highs.getInfo()
-        return max(info.simplex_iteration_count, 0) + max(info.ipm_iteration_count, 0)
+        return int(max(info.simplex_iteration_count, 0) + max(info.ipm_iteration_count, 0))
 
     def values(self) -> tuple[Vector | None, Vector | None]:
         """Primal values of the columns and duals of the rows, None where HiGHS has none."""

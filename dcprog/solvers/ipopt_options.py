@@ -35,6 +35,7 @@ class Option(NamedTuple):
     below: bool = False
 
     def admits(self, value: Any) -> bool:
+        """Whether ``value``, of the right type, is one of the choices or within the limits."""
         if self.kind == "string":
             return not self.choices or value in self.choices
         inside = self.lower <= value <= self.upper

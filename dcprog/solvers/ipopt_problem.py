@@ -78,6 +78,7 @@ class Callbacks:
         )
 
     def reset(self, c: Vector) -> None:
+        """Before a solve with linear cost ``c``."""
         self.c, self.error, self.iterations = c, None, 0
 
     def intermediate(self, mode: int, iteration: int, *progress: float) -> bool:

@@ -12,7 +12,7 @@ def mirror_columns(A: Sparse) -> Indices:
     """For every column j the column k with a_k = −a_j, or −1 if there is none; empty columns have none.
 
     Two columns are taken for mirrors when they have equally many entries and their products with two random vectors are
-    exactly opposite; that this happens by chance is out of the question, and a solution is verified on the whole matrix anyway.
+    exactly opposite. That this happens by chance is out of the question, and solutions are verified on the whole matrix.
 
     >>> mirror_columns(sp.csc_array([[1.0, 0.0, -1.0], [2.0, 3.0, -2.0]]))
     array([ 2, -1,  0])

@@ -46,6 +46,8 @@ class OSQP(Solver):
 
 
 class OSQPSession(Session):
+    """min ½z'Qz + q'z, lower ≤ Kz ≤ upper, in which bounds are rows too."""
+
     def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
         import osqp
 

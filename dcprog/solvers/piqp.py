@@ -50,6 +50,8 @@ class PIQP(Solver):
 
 
 class PIQPSession(Session):
+    """min ½z'Qz + c'z with equations, two-sided rows and bounds, each given apart."""
+
     def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
         import piqp
 

@@ -42,6 +42,7 @@ class Active:
         )
 
     def copy(self) -> Active:
+        """Masks of its own."""
         return Active(self.lower.copy(), self.upper.copy(), self.row_lower.copy(), self.row_upper.copy())
 
 

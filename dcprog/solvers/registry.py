@@ -1,8 +1,8 @@
 """Solvers by name, and which one ``auto`` takes.
 
 The table behind ``auto`` was measured (docs/solvers.md has the figures): HiGHS keeps its basis between LPs, a working set of
-columns and the dual make the large ones small; active sets carry over from QP to QP; Ipopt takes every smooth convex problem,
-and SciPy's L-BFGS-B is faster than it where there are only bounds and the Hessian is dense or missing.
+columns and the dual make the large ones small; active sets carry over from QP to QP; Ipopt takes every smooth convex
+problem, and SciPy's L-BFGS-B is faster than it where there are only bounds and the Hessian is dense or missing.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def get(name: str) -> Solver:
     'highs'
     >>> get("higs")
     Traceback (most recent call last):
-    dcprog.errors.UnknownNameError: unknown solver 'higs': did you mean 'highs'? Known: auto, clarabel, ...
+    dcprog.errors.UnknownNameError: unknown solver 'higs': did you mean 'highs'? Known: active-set, auto, ...
     """
     if name in _registered:
         return _registered[name]
@@ -85,7 +85,7 @@ def everything() -> Iterator[Solver]:
 
 
 def chain(name: str, problem: Subproblem, needs: Feature = Feature.NONE) -> list[Solver]:
-    """Solvers for ``problem`` in the order in which they are tried: the named one first, then every capable one as a rescue."""
+    """Solvers for ``problem`` in the order they are tried in: the named one first, then those ``auto`` takes as a rescue."""
     first = [] if name == "auto" else [_required(name, problem, needs)]
     rescue = [s for s in map(get, _preference(problem)) if s.available() and _lack(s, problem, needs) is None]
     solvers = first + [s for s in rescue if s.name not in {f.name for f in first}]

@@ -94,6 +94,8 @@ def checked(problem: Subproblem, c: Vector, answer: Answer) -> Answer:
 
 
 class BoxSession(Session):
+    """Runs of L-BFGS-B, each followed by Newton steps where it stalled."""
+
     def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
         self.problem, self.options = problem, options
 
@@ -173,6 +175,8 @@ def has_hessian(problem: Subproblem) -> bool:
 
 
 class TrustSession(Session):
+    """Runs of trust-constr, with independent equations and a stopping test of our own."""
+
     def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
         from scipy.optimize import BFGS, Bounds, LinearConstraint, NonlinearConstraint
 
