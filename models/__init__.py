@@ -2,18 +2,19 @@
 
 from collections.abc import Callable
 
-from dcprog.models.alignment import alignment
-from dcprog.models.fsv import fsv
-from dcprog.models.kernel_svm import KernelRule, WeightedKernel, kernel_svm
-from dcprog.models.l1_svm import l1_svm
-from dcprog.models.l2_l0_svm import l2_l0_svm
-from dcprog.models.l2_l1_svm import l2_l1_svm, l2_l1_svm_dual
-from dcprog.models.quadratic_fsv import quadratic_fsv, quadratic_l2_l0_svm, quadratic_l2_l1_svm
-from dcprog.models.rlp import rlp
-from dcprog.models.rules import LinearRule
-from dcprog.models.svm import svm, svm_dual
-from dcprog.models.svm_ranking import Ranking, svm_ranking
 from dcprog.program import DCProgram
+
+from .alignment import alignment
+from .fsv import fsv
+from .kernel_svm import KernelRule, WeightedKernel, kernel_svm
+from .l1_svm import l1_svm
+from .l2_l0_svm import l2_l0_svm
+from .l2_l1_svm import l2_l1_svm, l2_l1_svm_dual
+from .quadratic_fsv import quadratic_fsv, quadratic_l2_l0_svm, quadratic_l2_l1_svm
+from .rlp import rlp
+from .rules import LinearRule
+from .svm import svm, svm_dual
+from .svm_ranking import Ranking, svm_ranking
 
 FACTORIES: dict[str, Callable[..., DCProgram]] = {
     factory.__name__: factory
@@ -34,4 +35,24 @@ FACTORIES: dict[str, Callable[..., DCProgram]] = {
 }
 """Every factory by the name that the command line knows it by."""
 
-__all__ = [*FACTORIES, "FACTORIES", "KernelRule", "LinearRule", "Ranking", "WeightedKernel", "kernel_svm", "svm_ranking"]
+__all__ = [
+    "FACTORIES",
+    "KernelRule",
+    "LinearRule",
+    "Ranking",
+    "WeightedKernel",
+    "alignment",
+    "fsv",
+    "kernel_svm",
+    "l1_svm",
+    "l2_l0_svm",
+    "l2_l1_svm",
+    "l2_l1_svm_dual",
+    "quadratic_fsv",
+    "quadratic_l2_l0_svm",
+    "quadratic_l2_l1_svm",
+    "rlp",
+    "svm",
+    "svm_dual",
+    "svm_ranking",
+]

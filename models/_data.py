@@ -118,14 +118,20 @@ def check_positive(**parameters: float) -> None:
             raise DataError(f"{name} is {value!r}, expected a number > 0")
 
 
+def check_nonnegative(**parameters: float) -> None:
+    """Each parameter is a finite number ≥ 0."""
+    for name, value in parameters.items():
+        if not (isinstance(value, Real) and np.isfinite(value) and value >= 0):
+            raise DataError(f"{name} is {value!r}, expected a number ≥ 0")
+
+
 def check_lam(lam: float) -> None:
     """λ ∈ [0, 1)."""
     if not (isinstance(lam, Real) and 0 <= lam < 1):
         raise DataError(f"lam is {lam!r}, expected a number in [0, 1)")
 
 
-def check_nonnegative(**parameters: float) -> None:
-    """Each parameter is a finite number ≥ 0."""
-    for name, value in parameters.items():
-        if not (isinstance(value, Real) and np.isfinite(value) and value >= 0):
-            raise DataError(f"{name} is {value!r}, expected a number ≥ 0")
+def check_positive_lam(lam: float) -> None:
+    """λ ∈ (0, 1)."""
+    check_positive(lam=lam)
+    check_lam(lam)

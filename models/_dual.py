@@ -13,16 +13,17 @@ import scipy.sparse as sp
 from dcprog._typing import Vector
 from dcprog.functions import Quadratic
 from dcprog.matrix_constraint import MatrixConstraint
-from dcprog.models._data import Data
-from dcprog.models.rules import LinearRule
-from dcprog.program import Derived
+from dcprog.result import Derived
+
+from ._data import Data
+from .rules import LinearRule
 
 SUPPORT = 1e-6
 """A multiplier above this share of its limit counts as positive: interior points do not sit on bounds."""
 
 
 def squared_norm(m: Any, data: Data, u: Any) -> Any:
-    """½‖X'Du‖²: through the n × n Gram matrix if there are few samples, through variables z = X'Du if there are few features."""
+    """½‖X'Du‖²: through the n × n Gram matrix if there are fewer samples than features, else through variables z = X'Du."""
     signed = data.signed
     if data.n <= data.d:
         gram = signed @ signed.T
@@ -43,9 +44,11 @@ class DualRule:
 
     @property
     def derived(self) -> Derived:
+        """w, b and the support vectors, as a program takes them."""
         return {"w": self.w, "b": self.b, "support": self.support}
 
     def w(self, arrays: Mapping[str, np.ndarray]) -> Vector:
+        """The weights that u stands for."""
         return self.weights_of(np.asarray(self.data.signed.T @ arrays["u"]).ravel())
 
     def b(self, arrays: Mapping[str, np.ndarray]) -> Vector:
@@ -54,9 +57,11 @@ class DualRule:
         return np.asarray(best_bias(scores, self.data.y, self.limits))
 
     def support(self, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Positions of the support vectors, uᵢ > 0."""
         return np.flatnonzero(arrays["u"] > SUPPORT * self.limits)
 
     def rule(self, arrays: Mapping[str, np.ndarray]) -> LinearRule:
+        """The classifier (w, b)."""
         return LinearRule(arrays["w"], float(arrays["b"]), classes=self.data.classes, feature_names=self.data.names)
 
 

@@ -3,7 +3,7 @@
     D(Xw + be) + ξ ≥ e,  ξ ≥ 0,        D = diag(y)
 
 |w| has two faces. ``form="paper"`` has variables w and v with −v ≤ w ≤ v, as printed; ``form="split"`` has w = p − q and
-|w| = p + q with p, q ≥ 0, which needs no rows and is 2–3 times faster (benchmarks/fsv.py). The optima are the same.
+|w| = p + q with p, q ≥ 0, which needs no rows and is 2–3 times faster (benchmarks/linear.py). The optima are the same.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from dcprog.errors import unknown_name
 from dcprog.functions import ConvexFunction, Linear, OfSum, Quadratic
 from dcprog.functions import penalties as concave
 from dcprog.matrix_constraint import MatrixConstraint
-from dcprog.models._data import Data, check_positive
-from dcprog.models.monomials import Monomials
-from dcprog.models.rules import LinearRule
-from dcprog.program import DCProgram, Derived
+from dcprog.program import DCProgram
+from dcprog.result import Derived
+
+from ._data import Data, check_positive
+from .monomials import Monomials
+from .rules import LinearRule
 
 WEIGHTINGS = ("mean", "sum", "class")
 FORMS = ("split", "paper")
@@ -47,7 +49,8 @@ def error_weights(data: Data, weighting: str) -> Vector:
         return np.ones(data.n)
     if weighting == "class":
         positive = data.y > 0
-        return np.where(positive, 1.0 / positive.sum(), 1.0 / (~positive).sum())
+        by_class: Vector = np.where(positive, 1.0 / positive.sum(), 1.0 / (~positive).sum())
+        return by_class
     raise unknown_name("weighting", weighting, WEIGHTINGS)
 
 
@@ -102,11 +105,12 @@ class Weights:
         return program
 
     def rule(self, arrays: Mapping[str, np.ndarray]) -> LinearRule:
+        """The classifier (w, b)."""
         return LinearRule(arrays["w"], float(arrays["b"]), self.data.classes, self.data.names, self.feature_map)
 
 
 def sized_weights(data: Data, form: str) -> Weights:
-    """A model with w, |w|, b, ξ and the margin constraints; it starts at w = 0, b = 0, |w| = v⁰ = e, ξ = e (section 5.2.2)."""
+    """A model with w, v = |w|, b, ξ and the margin constraints; it starts at w = 0, v = e, b = 0, ξ = e (section 5.2.2)."""
     if form not in FORMS:
         raise unknown_name("form", form, FORMS)
     weights: Weights = data.once(("sized", form), lambda: _sized_weights(data, form))

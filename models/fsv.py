@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from dcprog.functions import ConvexFunction
-from dcprog.models._data import check_data, check_lam
-from dcprog.models._margin import concave_penalty, error_weights, sized_weights
 from dcprog.program import DCProgram
+
+from ._data import check_data, check_lam
+from ._margin import concave_penalty, error_weights, sized_weights
 
 
 def fsv(

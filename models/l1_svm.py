@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dcprog.models._data import check_data, check_lam
-from dcprog.models._margin import error_weights, sized_weights
 from dcprog.program import DCProgram
+
+from ._data import check_data, check_lam
+from ._margin import error_weights, sized_weights
 
 
 def l1_svm(X: Any, y: Any, lam: float = 0.1, *, weighting: str = "mean", form: str = "split") -> DCProgram:

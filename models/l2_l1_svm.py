@@ -11,10 +11,11 @@ import scipy.sparse as sp
 from dcprog._typing import Vector
 from dcprog.functions import Linear, Quadratic
 from dcprog.matrix_constraint import MatrixConstraint
-from dcprog.models._data import check_data, check_nonnegative, check_positive
-from dcprog.models._dual import DualRule
-from dcprog.models._margin import error_weights, sized_weights
 from dcprog.program import DCProgram
+
+from ._data import check_data, check_nonnegative, check_positive
+from ._dual import DualRule
+from ._margin import error_weights, sized_weights
 
 
 def l2_l1_svm(

@@ -1,4 +1,4 @@
-"""Quadratic FSV, (9) of Neumann, Schnörr & Steidl (2005): a polynomial feature map, selection among the original features."""
+"""Quadratic FSV, (9) of Neumann, Schnörr & Steidl (2005): a polynomial feature map, selection of original features."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import scipy.sparse as sp
 from dcprog.errors import unknown_name
 from dcprog.functions import ConvexFunction, Linear
 from dcprog.matrix_constraint import MatrixConstraint
-from dcprog.models._data import Data, check_data, check_lam, check_nonnegative, check_positive
-from dcprog.models._margin import FORMS, Weights, concave_penalty, error_weights
-from dcprog.models.monomials import Monomials
 from dcprog.program import DCProgram
+
+from ._data import Data, check_data, check_lam, check_nonnegative, check_positive
+from ._margin import FORMS, Weights, concave_penalty, error_weights
+from .monomials import Monomials
 
 
 def quadratic_fsv(
@@ -30,8 +31,9 @@ def quadratic_fsv(
 ) -> DCProgram:
     """Quadratic FSV: min (1−λ) Σ cᵢ(1 − yᵢ(w'φ(xᵢ) + b))₊ + λ e'(e − e^(−αv)), |wᵢ| ≤ vⱼ if φᵢ contains xⱼ, (9). LPs.
 
-    φ are all monomials up to ``degree``; v has one component for each original feature and bounds every monomial that contains
-    it, so a feature with vⱼ = 0 is not needed at all. Other parameters as in :func:`~dcprog.models.fsv`.
+    φ are all monomials up to ``degree``; v has one component for each original feature and bounds the weight of every
+    monomial that contains it, so a feature with vⱼ = 0 is not needed at all. Other parameters as in
+    :func:`~dcprog.models.fsv`.
 
     >>> import numpy as np, dcprog
     >>> X = np.random.default_rng(0).uniform(-2, 2, (60, 3))

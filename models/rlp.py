@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dcprog.models._data import check_data
-from dcprog.models._margin import error_weights, free_weights
 from dcprog.program import DCProgram
+
+from ._data import check_data
+from ._margin import error_weights, free_weights
 
 
 def rlp(X: Any, y: Any, *, weighting: str = "mean") -> DCProgram:

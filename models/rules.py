@@ -9,7 +9,8 @@ import numpy as np
 
 from dcprog._typing import Vector
 from dcprog.errors import DataError
-from dcprog.models.monomials import Monomials
+
+from .monomials import Monomials
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,7 @@ class LinearRule:
 
     @property
     def n_features_in(self) -> int:
+        """The number of original features."""
         return len(self.w) if self.feature_map is None else self.feature_map.d
 
     def decision_function(self, X: Any) -> Vector:
@@ -46,7 +48,8 @@ class LinearRule:
     def predict(self, X: Any) -> np.ndarray:
         """The class of every row of X."""
         negative, positive = self.classes
-        return np.where(self.decision_function(X) >= 0, positive, negative)
+        labels: np.ndarray = np.where(self.decision_function(X) >= 0, positive, negative)
+        return labels
 
     def sizes(self) -> Vector:
         """|w| of every original feature: with a feature map, the largest of the monomials that contain it."""

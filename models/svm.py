@@ -9,10 +9,11 @@ import pyomo.environ as pyo
 
 from dcprog.functions import Linear
 from dcprog.matrix_constraint import MatrixConstraint
-from dcprog.models._data import check_data, check_positive
-from dcprog.models._dual import DualRule, squared_norm
-from dcprog.models._margin import error_weights, free_weights
 from dcprog.program import DCProgram
+
+from ._data import check_data, check_positive_lam
+from ._dual import DualRule, squared_norm
+from ._margin import error_weights, free_weights
 
 
 def svm(X: Any, y: Any, lam: float = 0.1, *, weighting: str = "mean") -> DCProgram:
@@ -26,7 +27,7 @@ def svm(X: Any, y: Any, lam: float = 0.1, *, weighting: str = "mean") -> DCProgr
     >>> dcprog.solve(svm(X, y, lam=0.01, weighting="sum"))["w"].round(4)
     array([2.])
     """
-    _check_lam(lam)
+    check_positive_lam(lam)
     data = check_data(X, y)
     weights = free_weights(data)
     g = weights.errors((1.0 - lam) * error_weights(data, weighting)) + lam * weights.half_square()
@@ -45,7 +46,7 @@ def svm_dual(X: Any, y: Any, lam: float = 0.1, *, weighting: str = "mean") -> DC
     >>> result["w"].round(4), result["support"]
     (array([2.]), array([1, 2]))
     """
-    _check_lam(lam)
+    check_positive_lam(lam)
     data = check_data(X, y)
     limits = (1.0 - lam) * error_weights(data, weighting)
     m = pyo.ConcreteModel()
@@ -56,7 +57,3 @@ def svm_dual(X: Any, y: Any, lam: float = 0.1, *, weighting: str = "mean") -> DC
     return DCProgram(
         m, g=square / lam + Linear(-np.ones(data.n))(m.u), h=0, name="svm_dual", derived=rule.derived, rule=rule.rule
     )
-
-
-def _check_lam(lam: float) -> None:
-    check_positive(lam=lam, **{"1 − lam": 1.0 - lam if np.isscalar(lam) else np.nan})

@@ -1,4 +1,4 @@
-"""The filter of section 5.2: features ranked by the linear SVM, included while the validation error drops (Heiler et al. 2001)."""
+"""The filter of section 5.2 (Heiler et al. 2001): features enter by rank in the linear SVM while the error drops."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import scipy.sparse as sp
 
 from dcprog._typing import Indices, Vector
 from dcprog.errors import DataError
-from dcprog.models._data import Data, check_data, check_positive
-from dcprog.models.rules import LinearRule
+
+from ._data import Data, check_data, check_positive_lam
+from .rules import LinearRule
 
 DROP = 0.001
 PATIENCE = 5
@@ -31,15 +32,15 @@ class Ranking:
 def svm_ranking(X: Any, y: Any, X_validation: Any, y_validation: Any, lam: float = 0.5) -> Ranking:
     """SVM ranking: rank the features by the linear SVM (3), include them while the validation error drops (section 5.2).
 
-    Features enter one by one until the validation error has not dropped 0.1 % below the best five times; those up to the best
-    are kept. λ is that of (3) with summed errors, i.e. C = (1−λ)/λ.
+    Features enter one by one until five of them did not lower the best validation error by 0.1 %; those up to the smallest
+    error are kept. λ is that of (3) with summed errors, i.e. C = (1−λ)/λ.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((80, 6)); y = np.sign(X[:, 3] + 0.1 * rng.standard_normal(80))
     >>> svm_ranking(X[:40], y[:40], X[40:], y[40:]).selected
     array([3])
     """
-    check_positive(lam=lam, **{"1 − lam": 1.0 - lam})
+    check_positive_lam(lam)
     train, validation = check_data(X, y), check_data(X_validation, y_validation)
     if validation.d != train.d or validation.classes != train.classes:
         raise DataError(
