@@ -70,7 +70,7 @@ def test_integer_variables():
 
 
 def test_shapes_of_matrix_constraints():
-    m, _x = model()
+    m, _ = model()
     for A, message in (
         (np.eye(3), "3 columns for 2 variables"),
         (np.ones(2), "1 dimension"),
@@ -177,7 +177,7 @@ def test_functions_inside_products():
 
 
 def test_expressions_bound_to_functions():
-    _m, x = model()
+    _, x = model()
     with raises(errors.ModelError, "declare a Var"):
         Exponential()(x[0] + 1)
     with raises(errors.ModelError, "no variable"):

@@ -46,7 +46,7 @@ EXPRESSIONS = {
 @pytest.mark.parametrize("name", EXPRESSIONS)
 @given(point=POINT)
 def test_value_gradient_and_hessian_of_expressions(name, point):
-    m, x = three_variables()
+    _, x = three_variables()
     expression = EXPRESSIONS[name](x)
     f = oracle(take_apart(expression, {id(x[i]): i for i in range(3)}, 3))
     for i in range(3):
@@ -63,7 +63,7 @@ def test_value_gradient_and_hessian_of_expressions(name, point):
 
 
 def test_subgradients_at_kinks_follow_the_documented_rule():
-    m, x = three_variables()
+    _, x = three_variables()
     index = {id(x[i]): i for i in range(3)}
     at_zero = oracle(take_apart(abs(x[0]), index, 3)).gradient(np.zeros(3))
     tie = oracle(take_apart(maximum(2 * x[0], 3 * x[1]), index, 3)).gradient(np.zeros(3))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +38,7 @@ def test_theorem_1_descent_and_critical_limit(kind, seed):
 @given(seed=SEED)
 def test_the_gap_bounds_the_decrease(seed):
     states = list(dcprog.DCA(concave_on_polytope(seed)))
-    for before, after in zip(states, states[1:], strict=False):
+    for before, after in pairwise(states):
         assert -1e-9 <= after.gap <= before.f - after.f + 1e-8 * (1 + abs(before.f))
 
 
