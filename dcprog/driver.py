@@ -111,7 +111,7 @@ def run(algorithm: Algorithm, callback: Callback | None = None) -> Result:
         status = Status.INTERRUPTED
         messages.append("interrupted; the best point so far is kept")
     except FunctionError as error:
-        error.result = report(Status.SUBPROBLEM_FAILED)  # type: ignore[attr-defined]
+        error.result = report(Status.SUBPROBLEM_FAILED)
         raise
     return report(status)
 

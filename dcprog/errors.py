@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dcprog.result import Result
 
 
 class DCProgError(Exception):
@@ -48,6 +52,9 @@ class CapabilityError(DCProgError, ValueError):
 
 class FunctionError(DCProgError, RuntimeError):
     """A user's function raised, or returned something that is not a finite number of the right shape."""
+
+    result: Result | None = None
+    """What was found until then, if it happened in a run."""
 
 
 class NotSolvedError(DCProgError, RuntimeError):

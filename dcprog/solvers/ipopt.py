@@ -158,7 +158,7 @@ class _Session(Session):
         # An interrupt that hits cyipopt between two callbacks is raised by every later solve of that object: drop it then.
         self._ipopt = None
         with np.errstate(all="ignore"):  # a trial point may overflow: the callbacks tell Ipopt
-            _, info = ipopt.solve(*point)
+            info: dict[str, Any] = ipopt.solve(*point)[1]
         self._ipopt = ipopt
         if callbacks.error is not None:
             raise callbacks.error
@@ -166,7 +166,7 @@ class _Session(Session):
             raise CapabilityError(
                 f"Ipopt refuses these options together or lacks what one of them names: {self._chosen}; leave some out"
             )
-        return info  # type: ignore[no-any-return]
+        return info
 
     def _optimal(self, z: Vector, multipliers: Vector, message: str, iterations: int) -> Answer:
         """Ipopt's ∇f + J'λ − zₗ + zᵤ = 0 in our convention: y = −λ, without the rounding on the side of a missing limit."""

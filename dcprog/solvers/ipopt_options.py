@@ -22,6 +22,7 @@ ENTRY = re.compile(r"\\anchor OPT_(\w+)\n(.*?)</blockquote>", re.DOTALL)
 KIND = re.compile(r"this (real|integer|string) option")
 RANGE = re.compile(r"option is (?:(\S+) (<|&le;) )?\w+(?: (<|&le;) (\S+))? and its default")
 CHOICE = re.compile(r"^ - (\S+?)(?::|$)", re.MULTILINE)
+TYPES: dict[str, type[float] | type[int] | type[str]] = {"real": float, "integer": int, "string": str}
 
 
 class Option(NamedTuple):
@@ -64,15 +65,15 @@ def typed(name: str, value: Any) -> str | int | float:
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise UnknownNameError(f"unknown option of ipopt {name!r}: {hint}All {len(options)} are listed at {LIST}")
     option = options[name]
-    convert = {"real": float, "integer": int, "string": str}[option.kind]
     given = {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
+    right: str | int | float | None
     try:
-        right = convert(given)
+        right = TYPES[option.kind](given)
     except (TypeError, ValueError):
         right = None
     if right is None or right != given or not option.admits(right):
         raise CapabilityError(f"Ipopt's option {name} takes {option}, got {value!r}")
-    return right  # type: ignore[no-any-return]
+    return right
 
 
 @functools.cache
@@ -104,7 +105,7 @@ class _Parabola:
 
 
 def _parse(entry: str) -> Option:
-    kind = KIND.search(entry)[1]  # type: ignore[index]
+    kind: str = KIND.findall(entry)[0]
     if kind == "string":
         choices = ("yes", "no") if "Possible values: yes, no" in entry else tuple(CHOICE.findall(entry))
         return Option(kind, () if "*" in choices else choices)
