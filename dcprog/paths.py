@@ -49,9 +49,9 @@ def path(
     max_iter: int = 1000,
     **parameters: Any,
 ) -> Path:
-    """Solve ``factory(X, y, …)`` for every combination of the parameters that are given as lists, the last one varying fastest.
+    """Solve ``factory(X, y, …)`` for every combination of the parameters given as lists, the last one varying fastest.
 
-    The data are checked and the model is built once; from one program to the next costs and bounds change, and the solver goes
+    The data are checked and the model is built once; while only costs change from one program to the next, the solver goes
     on from its last basis or active set. Each run starts where the formulation says, as if it were alone; with
     ``continuation`` it starts at the solution before, which is faster and may end at another critical point.
 
