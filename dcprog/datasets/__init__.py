@@ -1,5 +1,6 @@
-"""Data sets of two classes: by name, or from a CSV file of your own."""
+"""Data sets of two classes: by name, from a CSV file of your own, or from the papers' generators."""
 
+from dcprog.datasets import generators
 from dcprog.datasets.loading import TABLE_I, Dataset, available, load, standardised
 
-__all__ = ["TABLE_I", "Dataset", "available", "load", "standardised"]
+__all__ = ["TABLE_I", "Dataset", "available", "generators", "load", "standardised"]
