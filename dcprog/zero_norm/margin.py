@@ -2,8 +2,8 @@
 
     min  a'|w| + ½κ‖w‖² + c'ξ + ½ Σ νᵢξᵢ²    subject to    M w + B b + ξ ≥ e,  ξ ≥ 0
 
-For two classes M = DX and B = y; for more, :mod:`dcprog.models._multiclass` has M and B. Between the steps of ℓ1-AROM only the
-costs a and c change: rescaling the columns of X by z, as Problem 7 of Weston et al. (2003) does, is dividing a by z.
+For two classes M = DX and B = y; for more, :mod:`dcprog.models._multiclass` has M and B. Between the steps of ℓ1-AROM only
+the costs a and c change: rescaling the columns of X by z, as Problem 7 of Weston et al. (2003) does, is dividing a by z.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
 from dcprog.subproblem import Subproblem
 
 
-class NotSeparable(DataError):
+class NotSeparableError(DataError):
     """No hyperplane satisfies the margin constraints without slack."""
 
     def __init__(self) -> None:
@@ -101,7 +101,10 @@ class MarginProblem:
         self.dispatcher = Dispatcher(problem, solver)
 
     def solve(self, size: float | Vector = 0.0, slack: float | Vector = 0.0) -> Hyperplane:
-        """The solution for the costs a = ``size`` and c = ``slack`` (both for all of w and ξ); :class:`NotSeparable` if none."""
+        """The solution for the costs a = ``size`` and c = ``slack``, each a number or as long as w and ξ.
+
+        Raises :class:`NotSeparableError` if there is none.
+        """
         a = np.broadcast_to(np.asarray(size, dtype=float), (self.d,))
         c = np.broadcast_to(np.asarray(slack, dtype=float), (self.rows,))[self.slack]
         cost = np.concatenate([a, a] if self.sized else [np.zeros(self.d)])
@@ -109,7 +112,7 @@ class MarginProblem:
             z = self.dispatcher.solve(np.concatenate([cost, np.zeros(self.biases), c])).z
         except SubproblemUnsolved as unsolved:
             if unsolved.claim is Claim.INFEASIBLE:
-                raise NotSeparable from unsolved
+                raise NotSeparableError from unsolved
             raise
         parts = np.split(z, self._starts)
         xi = np.zeros(self.rows)
@@ -136,7 +139,7 @@ def maximal_margin(M: Any, B: Any, p: int = 2, lam: float = np.inf, solver: str 
         return MarginProblem(M, B, slack=everywhere, **norm).solve(size, lam)
     try:
         return MarginProblem(M, B, **norm).solve(size)
-    except NotSeparable:
+    except NotSeparableError:
         pass
     least = MarginProblem(M, B, sized=False, slack=everywhere, solver=solver).solve(slack=1.0).xi.sum()
     soft = MarginProblem(M, B, slack=everywhere, **norm)

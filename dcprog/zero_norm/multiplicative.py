@@ -8,61 +8,24 @@ terms of the weights w = z * w̄ on the data as they are, z is simply the last w
     ℓ1 (Problem 7):   wᵏ⁺¹ = argmin Σ |wⱼ| / |wⱼᵏ|        the DCA step on Σ ln(ε + |wⱼ|),      ε → 0
     ℓ2 (Problem 8):   wᵏ⁺¹ = argmin ½ Σ wⱼ² / (wⱼᵏ)²      the DCA step on ½ Σ ln(ε² + wⱼ²),    ε → 0
 
-under the margin constraints, features with wⱼᵏ = 0 left out. :func:`dcprog.models.arom` and :func:`dcprog.models.l2_arom` are
-these DC programs. The second line says that ℓ2-AROM is not only an approximation of the first: it descends on its own.
+under the margin constraints, features with wⱼᵏ = 0 left out. :func:`dcprog.models.arom` and :func:`dcprog.models.l2_arom`
+are these DC programs. The second line says that ℓ2-AROM is not only an approximation of the first: it descends on its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog._typing import Indices, Mask, Vector
+from dcprog._typing import Vector
 from dcprog.errors import DataError
 from dcprog.models._data import Data, check_data, check_positive
 from dcprog.models.rules import LinearRule
-from dcprog.result import Status
+from dcprog.zero_norm.iterates import ZERO, Iterate, non_zero
 from dcprog.zero_norm.margin import MarginProblem, rotated
-
-ZERO = 1e-8
-"""A weight below this share of the largest, or a slack below this share of the margin, is zero."""
-
-
-@dataclass(frozen=True, eq=False)
-class Iterate:
-    """One iterate: the classifier in terms of the data as they came, and its slacks."""
-
-    iteration: int
-    rule: LinearRule
-    xi: Vector
-
-    @property
-    def w(self) -> Vector:
-        return self.rule.w
-
-    @property
-    def b(self) -> float:
-        return self.rule.b
-
-    @property
-    def sizes(self) -> Vector:
-        """|w|, by which features are ranked."""
-        return np.abs(self.rule.w)
-
-    @property
-    def features(self) -> Indices:
-        """Positions of the non-zero weights."""
-        return np.flatnonzero(non_zero(self.sizes))
-
-
-def non_zero(sizes: Vector) -> Mask:
-    """Which features count towards the zero norm."""
-    mask: Mask = sizes > ZERO * sizes.max(initial=0.0)
-    return mask
 
 
 def l1_arom(
@@ -79,13 +42,14 @@ def l1_arom(
         Norm of the slacks; None has none, which takes separable classes. One of p and q has to be 0: else nothing is
         reweighted, and :func:`dcprog.models.arom` states the convex problem.
     lam : float
-        λ > 0. For q = 0 the weights of the slacks are λ/ξᵢ in every step. (The paper scales slack columns by 1/λ once, at the
-        start, which the first update forgets: a zero norm does not see the scale.)
+        λ > 0. For q = 0 the weights of the slacks are λ/ξᵢ in every step. (The paper scales slack columns by 1/λ once, at
+        the start, which the first update forgets: a zero norm does not see the scale.)
     solver : str
         By name.
 
     Examples
     --------
+    >>> from dcprog.zero_norm import converge
     >>> X = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]])
     >>> iterate, status = converge(l1_arom(X, [0, 0, 1, 1]))
     >>> iterate.w.round(6), iterate.features, str(status)
@@ -137,9 +101,10 @@ def l2_arom(
     Parameters are those of :func:`l1_arom`, but p is 0 or 2. Slacks with q = 2 are a ridge 1/λ on the kernel matrix
     (X * z)(X * z)', those with q = 0 a ridge ξᵢ²/λ that is updated as z is; q = 1 is the usual soft margin.
 
-    The SVM is solved as a QP with at most min(n, d) weights: hard margins on classes that are not separable are then an error,
-    where libsvm does not return.
+    The SVM is solved as a QP with at most min(n, d) weights: hard margins on classes that are not separable are then an
+    error, where libsvm does not return.
 
+    >>> from dcprog.zero_norm import converge
     >>> X = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]])
     >>> iterate, status = converge(l2_arom(X, [0, 0, 1, 1]))
     >>> iterate.w.round(6), iterate.features, str(status)
@@ -178,20 +143,6 @@ def _l2_steps(data: Data, p: int, q: int | None, lam: float, solver: str) -> Ite
         if q == 0:
             slacked = slacked & (plane.xi > ZERO)
             zeta = np.where(slacked, plane.xi, 1.0)
-
-
-def converge(iterates: Iterator[Iterate], tol: float = 1e-6, max_iter: int = 200) -> tuple[Iterate, Status]:
-    """Walk until no weight moves by more than ``tol`` of the largest and no slack by more than ``tol``, at most so many steps."""
-    iterate = next(iterates)
-    for following in iterates:
-        largest = max(iterate.sizes.max(), np.finfo(float).tiny)
-        moved = max(np.abs(following.w - iterate.w).max() / largest, np.abs(following.xi - iterate.xi).max())
-        iterate = following
-        if moved <= tol:
-            return iterate, Status.CONVERGED
-        if iterate.iteration >= max_iter:
-            break
-    return iterate, Status.ITERATION_LIMIT
 
 
 def _iterate(data: Data, iteration: int, w: Vector, b: Vector, xi: Vector) -> Iterate:

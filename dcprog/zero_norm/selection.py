@@ -1,0 +1,211 @@
+"""Selection of exactly r features, and a classifier trained on them: section 4 of Weston et al. (2003)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from dcprog._typing import Indices, Matrix, Vector
+from dcprog.errors import DataError
+from dcprog.models._data import Samples, check_data, check_positive, check_samples
+from dcprog.models._multiclass import ArgmaxRule, margin_rows
+from dcprog.models.rules import LinearRule
+from dcprog.zero_norm.iterates import Iterate
+from dcprog.zero_norm.margin import maximal_margin, rotated
+from dcprog.zero_norm.multiclass import multiclass_arom
+from dcprog.zero_norm.multiplicative import l1_arom, l2_arom
+
+LONGEST = 200
+"""AROM iterations that have not come down to r features by then are not going to."""
+
+
+def arom_features(
+    X: Any,
+    y: Any,
+    r: int,
+    *,
+    norm: int = 2,
+    constraints: str = "weston_watkins",
+    lam: float | None = None,
+    solver: str = "auto",
+) -> Indices:
+    """The r features that ℓ1- or ℓ2-AROM (``norm``) keeps, in order of position (sections 4.1 and 4.5).
+
+    The iteration is stopped at the last iterate with more than r non-zero weights, and the r largest are taken. Should the
+    first iterate already have fewer, it is filled up with the largest weights of the SVM on all features.
+
+    Parameters
+    ----------
+    constraints : str
+        Of three or more classes, as in :func:`dcprog.zero_norm.multiclass_arom`.
+    lam : float, optional
+        λ > 0 allows slacks that cost λ each. By default none are allowed, which takes separable classes.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((30, 50)); y = X[:, 7] + X[:, 11] > 0
+    >>> arom_features(X, y, 2), arom_features(X, y, 2, norm=1)
+    (array([ 7, 11]), array([ 7, 11]))
+    """
+    samples = _checked(X, y, r)
+    iterates: Iterator[Iterate]
+    if len(samples.classes) > 2:
+        iterates = multiclass_arom(X, y, norm=norm, constraints=constraints, lam=lam, solver=solver)
+    elif norm in (1, 2):
+        steps = l1_arom if norm == 1 else l2_arom
+        iterates = steps(X, y, solver=solver) if lam is None else steps(X, y, q=1, lam=lam, solver=solver)
+    else:
+        raise DataError(f"norm is {norm!r}, expected 1 or 2: ℓ1- or ℓ2-AROM")
+    sizes = _last_above(iterates, r)
+    if np.count_nonzero(sizes) < r:
+        weights = _svm_weights(samples, np.inf if lam is None else lam, solver)
+        sizes = np.where(sizes > 0, 1.0 + sizes / sizes.max(initial=1.0), _squares(weights) / _squares(weights).max())
+    return np.sort(np.argsort(-sizes, kind="stable")[:r])
+
+
+def _last_above(iterates: Iterator[Iterate], r: int) -> Vector:
+    """The sizes of the weights in the last iterate with more than r of them, or in the first if that has none."""
+    sizes: Vector | None = None
+    for iterate in islice(iterates, LONGEST):
+        features = iterate.features
+        if sizes is not None and len(features) <= r:
+            break
+        before, sizes = sizes, np.zeros_like(iterate.sizes)
+        sizes[features] = iterate.sizes[features]
+        if before is not None and np.abs(sizes - before).max() <= 1e-9 * sizes.max():
+            break
+    assert sizes is not None
+    return sizes
+
+
+def corr(X: Any, y: Any) -> Vector:
+    """Correlation scores fⱼ = (μⱼ₊ − μⱼ₋)² / (σⱼ₊² + σⱼ₋²), section 4.2.
+
+    0 for a constant feature, ∞ for one that is constant in each class only. It serves as a score function of scikit-learn:
+    ``SelectKBest(corr, k=2)``.
+
+    >>> corr([[0.0, 1.0, 5.0], [2.0, 1.0, 5.0], [4.0, 2.0, 5.0], [6.0, 2.0, 5.0]], [0, 0, 1, 1])
+    array([ 8., inf,  0.])
+    """
+    data = check_data(X, y)
+    dense = data.X.toarray() if sp.issparse(data.X) else data.X
+    positive, negative = dense[data.y > 0], dense[data.y < 0]
+    between = (positive.mean(axis=0) - negative.mean(axis=0)) ** 2
+    within = positive.var(axis=0) + negative.var(axis=0)
+    with np.errstate(divide="ignore"):
+        scores: Vector = np.divide(between, within, out=np.zeros_like(between), where=between > 0)
+    return scores
+
+
+def corr_features(X: Any, y: Any, r: int) -> Indices:
+    """The r features with the largest correlation scores, in order of position.
+
+    >>> corr_features([[0.0, 1.0, 5.0], [2.0, 1.0, 5.0], [4.0, 2.0, 5.0], [6.0, 2.0, 5.0]], [0, 0, 1, 1], 1)
+    array([1])
+    """
+    _checked(X, y, r)
+    return np.sort(np.argsort(-corr(X, y), kind="stable")[:r])
+
+
+def rfe_features(X: Any, y: Any, r: int, *, halving: bool = False, lam: float = np.inf, solver: str = "auto") -> Indices:
+    """The r features that recursive feature elimination keeps, in order of position (section 4.3; Guyon et al. 2002).
+
+    Without feature j the linear SVM has W²(α) − W²₍₋ⱼ₎(α) = wⱼ², so those with the smallest wⱼ² go, one at a time or half of
+    those left at a time; with several classes those with the smallest Σₖ wₖⱼ² over the one-against-rest SVMs. λ = ∞ as in
+    :func:`retrain`. (scikit-learn's RFE agrees; its SVC does not return from hard margins on inseparable classes, which
+    elimination leads to, and its fractional step is one of all features.)
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20)); y = X[:, 7] + X[:, 11] > 0
+    >>> rfe_features(X, y, 2, halving=True)
+    array([ 7, 11])
+    """
+    samples = _checked(X, y, r)
+    kept = np.arange(samples.X.shape[1])
+    while len(kept) > r:
+        keep = max(r, len(kept) // 2) if halving else len(kept) - 1
+        weights = _svm_weights(samples._replace(X=samples.X[:, kept]), lam, solver)
+        kept = np.sort(kept[np.argsort(-_squares(weights), kind="stable")[:keep]])
+    return kept
+
+
+def retrain(
+    X: Any,
+    y: Any,
+    features: Any,
+    *,
+    p: int = 2,
+    lam: float = np.inf,
+    constraints: str = "weston_watkins",
+    solver: str = "auto",
+) -> LinearRule | ArgmaxRule:
+    """The p-norm classifier on the given features, in their original scale (section 4.1): min ‖w‖_p^p + λ Σξ.
+
+    Parameters
+    ----------
+    features : positions
+        The other weights are zero.
+    p : 1 or 2
+        ‖w‖₁ or ½‖w‖₂².
+    lam : float
+        λ > 0. By default ∞: hard margins where the classes are separable, else the least total slack.
+    constraints : str
+        Of three or more classes, as in :func:`dcprog.zero_norm.multiclass_arom`.
+
+    >>> X = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]])
+    >>> rule = retrain(X, ["a", "a", "b", "b"], [0])
+    >>> rule.w.round(6), rule.predict([[1.4, 0.0], [1.6, 0.0]])
+    (array([2., 0.]), array(['a', 'b'], dtype='<U1'))
+    """
+    samples = check_samples(X, y)
+    d, Q = samples.X.shape[1], len(samples.classes)
+    chosen = np.unique(np.asarray(features))
+    if chosen.dtype.kind not in "iu" or not (len(chosen) and chosen[0] >= 0 and chosen[-1] < d):
+        raise DataError(f"features are {features!r}, expected positions from 0 to {d - 1}")
+    if not np.isinf(lam):
+        check_positive(lam=lam)
+    part = samples._replace(X=samples.X[:, chosen])
+    if Q > 2:
+        plane = maximal_margin(*margin_rows(part, constraints), p, lam, solver)
+        W = np.zeros((Q, d))
+        W[:, chosen] = plane.w.reshape(Q, -1)
+        return ArgmaxRule(W, plane.b, samples.classes, samples.names)
+    data = check_data(part.X, y)
+    plane = maximal_margin(data.signed, data.y[:, None], p, lam, solver)
+    w = np.zeros(d)
+    w[chosen] = plane.w
+    return LinearRule(w, float(plane.b[0]), classes=data.classes, feature_names=samples.names)
+
+
+def _svm_weights(samples: Samples, lam: float, solver: str) -> Matrix:
+    """The weights of the SVM, or of one against the rest for each of several classes."""
+    X = samples.X.toarray() if sp.issparse(samples.X) else samples.X
+    R, U = rotated(X)
+    Q = len(samples.classes)
+    targets = [np.where(samples.codes == k, 1.0, -1.0) for k in range(Q if Q > 2 else 1)]
+    return np.array([U @ maximal_margin(y[:, None] * R, y[:, None], 2, lam, solver).w for y in targets])
+
+
+def _squares(weights: Matrix) -> Vector:
+    squares: Vector = (weights**2).sum(axis=0)
+    return squares
+
+
+def _checked(X: Any, y: Any, r: int) -> Samples:
+    samples = check_samples(X, y)
+    if len(samples.classes) < 2:
+        raise DataError(f"y has {len(samples.classes)} class(es), expected at least 2")
+    dense = samples.X.tocsc() if sp.issparse(samples.X) else samples.X
+    lowest, highest = dense.min(axis=0), dense.max(axis=0)
+    if sp.issparse(dense):
+        lowest, highest = lowest.toarray(), highest.toarray()
+    varying = int(np.count_nonzero(lowest < highest))
+    if not (isinstance(r, int | np.integer) and 1 <= r <= varying):
+        raise DataError(
+            f"r is {r!r}, expected an integer from 1 to {varying}, the number of the {dense.shape[1]} features that are not "
+            "constant: choose fewer"
+        )
+    return samples
