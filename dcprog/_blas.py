@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
 
@@ -17,10 +19,32 @@ so. Limiting threads takes 0.01 ms.
 """
 
 
+_one_thread: ContextVar[bool] = ContextVar("one BLAS thread", default=False)
+
+
 @lru_cache(maxsize=1)
-def _controller() -> Any:
-    """Finding the libraries takes 0.6 ms: found once."""
+def _controller(libraries_of: frozenset[str]) -> Any:
+    """The BLAS libraries that are loaded; finding them takes 1 ms, so they are looked for again only after a new solver came."""
     return ThreadpoolController()
+
+
+_solvers: set[str] = set()
+
+
+def solver_loaded(name: str) -> None:
+    """A solver was opened, and may have brought a BLAS of its own."""
+    _solvers.add(name)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One BLAS thread for everything inside."""
+    token = _one_thread.set(True)
+    try:
+        with _controller(frozenset(_solvers)).limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _one_thread.reset(token)
 
 
 def blas_threads(operations: float) -> AbstractContextManager[Any]:
@@ -31,7 +55,7 @@ def blas_threads(operations: float) -> AbstractContextManager[Any]:
     ...     np.eye(3) @ np.eye(3)[0]
     array([1., 0., 0.])
     """
-    if operations >= LARGE:
+    if operations >= LARGE or _one_thread.get():
         return nullcontext()
-    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    limit: AbstractContextManager[Any] = _controller(frozenset(_solvers)).limit(limits=1, user_api="blas")
     return limit

@@ -27,8 +27,8 @@ NOISE_VARIANCE = 20.0
 def weston_linear(n: int, d: int = 202, seed: Seed = None) -> Samples:
     """Weston et al. (2001), section 5.1 (d = 202) and Weston et al. (2003), section 4.5 (d = 100): six relevant features.
 
-    With probability 0.7 xᵢ = y·N(i, 1) for i = 1, 2, 3 and xᵢ = N(0, 1) for i = 4, 5, 6; otherwise xᵢ = N(0, 1) for the first
-    three and xᵢ = y·N(i − 3, 1) for the others. All further features are noise N(0, 20).
+    With probability 0.7 xᵢ = y·N(i, 1) for i = 1, 2, 3 and xᵢ = N(0, 1) for i = 4, 5, 6; otherwise xᵢ = N(0, 1) for the
+    first three and xᵢ = y·N(i − 3, 1) for the others. All further features are noise N(0, 20).
     """
     rng = _start(n, d, 6, seed)
     y = _labels(n, rng)
@@ -136,9 +136,9 @@ def lithuanian(n: int, copies: int = 50, seed: Seed = None) -> Samples:
 
 
 def organs(n: int = 1000, d: int = 650, seed: Seed = None) -> Samples:
-    """Samples of the shape of section 5.3 of Neumann, Schnörr & Steidl (2005): d/10 histograms of ten bins, 1000 counts each.
+    """The shape of section 5.3 of Neumann, Schnörr & Steidl (2005): d/10 histograms of ten bins, 1000 counts each.
 
-    The CT scans are not public. Here every tenth histogram has another shape in each class, and all vary from one to another.
+    The CT scans are not public. Here every tenth histogram has another shape in each class, and all of them vary.
     """
     rng = _start(n, d, 10, seed)
     if d % 10:

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from threadpoolctl import ThreadpoolController
-
+from dcprog._blas import one_thread, solver_loaded
 from dcprog._typing import Vector
 from dcprog.certificate import Residuals, verify
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
@@ -63,7 +62,6 @@ class Dispatcher:
         self._chain = chain(self.solver, self.problem, self.needs)
         self._sessions: dict[str, Session] = {}
         self._first = 0
-        self._blas: Any = None
 
     @property
     def rebuilds(self) -> int:
@@ -112,10 +110,10 @@ class Dispatcher:
             options = self.options if solver is self._chain[0] else {}
             session = self._sessions[solver.name] = solver.open(self.problem, options)
             self.builds += 1
-            self._blas = ThreadpoolController()  # again, since the solver may have brought a BLAS of its own
+            solver_loaded(solver.name)
             self.timings.build += time.perf_counter() - began
         began = time.perf_counter()
-        with self._blas.limit(limits=1, user_api="blas"):
+        with one_thread():
             answer = session.solve(c, start, time_limit)
         self.timings.solve += time.perf_counter() - began
         return answer
