@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 # Imported on first use: Pyomo and SciPy take half a second, which ``dcprog --help`` need not wait for.
-_MODULES = frozenset({"algorithms", "datasets", "errors", "functions", "models", "plots", "solvers", "stopping", "testing"})
+_MODULES = frozenset(
+    {"algorithms", "datasets", "errors", "estimators", "functions", "models", "plots", "solvers", "stopping", "testing"}
+)
 _HOMES = {
     "DCA": "algorithms",
     "SLA": "algorithms",
@@ -30,6 +32,7 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from dcprog import algorithms, datasets, errors, functions, models, plots, solvers, stopping, testing
+    from dcprog import estimators as estimators
     from dcprog.algorithms import DCA, SLA
     from dcprog.driver import solve
     from dcprog.functions import ConvexFunction, maximum
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
     from dcprog.result import Result, State, Status
     from dcprog.stopping import Gap, MaxIter, Step, TimeLimit
 
-__all__ = [
+__all__ = [  # without estimators: "from dcprog import *" loads no scikit-learn
     "DCA",
     "SLA",
     "ConvexFunction",
@@ -78,4 +81,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__all__, "estimators", "__version__"]

@@ -24,7 +24,7 @@ _one_thread: ContextVar[bool] = ContextVar("one BLAS thread", default=False)
 
 @lru_cache(maxsize=1)
 def _controller(libraries_of: frozenset[str]) -> Any:
-    """The BLAS libraries that are loaded; finding them takes 1 ms, so they are looked for again only after a new solver came."""
+    """The BLAS libraries that are loaded; finding them takes 1 ms, so it is done again only after a new solver came."""
     return ThreadpoolController()
 
 

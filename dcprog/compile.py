@@ -110,7 +110,8 @@ def _compiled(
     g: Any, h: Any, variables: tuple[Any, ...], slots: Mapping[str, Slot], convex_set: ConvexSet, values: Vector
 ) -> Compiled:
     g_parts, h_parts = (take_apart(e, convex_set.index, len(variables)) for e in (g, h))
-    with_g = convex_set.copy()
+    feasible_set = convex_set.subproblem(Parts(len(variables)))
+    with_g = convex_set.copy()  # after its rows were stacked, so that both share them
     return Compiled(
         variables=variables,
         slots=slots,
@@ -118,7 +119,7 @@ def _compiled(
         h=oracle(h_parts),
         g_parts=g_parts,
         h_parts=h_parts,
-        feasible_set=convex_set.subproblem(Parts(len(variables))),
+        feasible_set=feasible_set,
         subproblem=with_g.subproblem(g_parts),
         convex_set=convex_set,
         lifted_set=with_g,

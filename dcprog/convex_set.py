@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -68,12 +69,11 @@ class ConvexSet:
             raise ConvexityError(
                 f"constraint {constraint.name} is a non-linear equation, which does not give a convex set: relax it to ≤"
             )
-        for limit, sign in ((upper, 1.0), (lower, -1.0)):
-            if np.isfinite(limit):
-                side = parts if sign > 0 else _negated(parts)
-                side.constant -= sign * limit
-                self._check_convex(side, constraint.name, declared)
-                self._add_below_zero(self._without_kinks(side, f"constraint {constraint.name}"))
+        for side, excess in ((parts, -upper), (_negated(parts), lower)):
+            if np.isfinite(excess):
+                below_zero = replace(side, constant=side.constant + excess)
+                self._check_convex(below_zero, constraint.name, declared)
+                self._add_below_zero(self._without_kinks(below_zero, f"constraint {constraint.name}"))
 
     def subproblem(self, g: Parts) -> Subproblem:
         """min g over C, its kinks as rows."""

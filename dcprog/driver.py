@@ -16,6 +16,7 @@ from dcprog.convexity import sample_box
 from dcprog.errors import DataError, FunctionError, ModelError
 from dcprog.program import DCProgram
 from dcprog.result import Record, Result, State, Status
+from dcprog.solvers.base import Claim
 from dcprog.stopping import Rule
 
 Callback = Callable[[State], bool | None]
@@ -105,7 +106,7 @@ def run(algorithm: Algorithm, callback: Callback | None = None) -> Result:
         status = Status.INFEASIBLE
         messages.append(str(error))
     except NoStart as error:
-        status = Status.SUBPROBLEM_FAILED
+        status = Status.TIME_LIMIT if error.claim is Claim.TIME_LIMIT else Status.SUBPROBLEM_FAILED
         messages.append(str(error))
     except KeyboardInterrupt:
         status = Status.INTERRUPTED

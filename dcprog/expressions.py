@@ -161,6 +161,7 @@ def _collect_smooth(rest: Sequence[Any], parts: Parts, index: Mapping[int, int])
     for (a, b), coefficient in zip(repn.quadratic_vars, repn.quadratic_coefs, strict=True):
         i, j = sorted((_position(a, index), _position(b, index)))
         _add(parts.quadratic, (i, j), float(coefficient))
+    parts.quadratic = {pair: q for pair, q in parts.quadratic.items() if q != 0.0}
     if repn.nonlinear_expr is not None:
         leftovers: list[Any] = []
         _split(repn.nonlinear_expr, 1.0, parts, leftovers, index)

@@ -14,7 +14,7 @@ from dcprog.algorithms.base import Algorithm
 from dcprog.driver import run
 from dcprog.errors import DataError
 from dcprog.program import DCProgram
-from dcprog.result import Result
+from dcprog.result import Result, Status
 from dcprog.solvers.dispatch import Dispatcher
 from dcprog.subproblem import Subproblem
 
@@ -46,6 +46,7 @@ def path(
     algorithm: str = "dca",
     solver: str = "auto",
     continuation: bool = False,
+    tol: float | None = None,
     max_iter: int = 1000,
     **parameters: Any,
 ) -> Path:
@@ -53,7 +54,8 @@ def path(
 
     The data are checked and the model is built once; while only costs change from one program to the next, the solver goes
     on from its last basis or active set. Each run starts where the formulation says, as if it were alone; with
-    ``continuation`` it starts at the solution before, which is faster and may end at another critical point.
+    ``continuation`` it starts at the solution before, which is faster and may end at another critical point. Ctrl-C ends the
+    path with the run that it interrupts.
 
     >>> import dcprog.datasets
     >>> from dcprog.models import fsv
@@ -72,16 +74,20 @@ def path(
     kind = algorithms.get(algorithm)
     grid = tuple(dict(zip(lists, values, strict=True)) for values in product(*lists.values()))
     results: list[Result] = []
-    builds, dispatcher = 0, None
+    builds, held, dispatcher = 0, 0, None
     for point in grid:
         program = factory(data, None, **fixed, **point)
         start = results[-1].x if continuation and results else None
-        run_of_it = kind(program, solver=solver, x0=start, stop=kind.default_rule(program, None, max_iter))
+        run_of_it = kind(program, solver=solver, x0=start, stop=kind.default_rule(program, tol, max_iter))
         run_of_it.keep(dispatcher if _fits(dispatcher, run_of_it) else None)
         results.append(run(run_of_it))
-        builds += run_of_it.dispatcher is not dispatcher
+        before = held if dispatcher is run_of_it.dispatcher else 0
         dispatcher = run_of_it.dispatcher
-    return Path(grid, tuple(results), builds)
+        held = dispatcher.builds
+        builds += held - before
+        if results[-1].status is Status.INTERRUPTED:
+            break
+    return Path(grid[: len(results)], tuple(results), builds)
 
 
 def _fits(dispatcher: Dispatcher | None, algorithm: Algorithm) -> bool:

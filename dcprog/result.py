@@ -21,6 +21,10 @@ Derived = Mapping[str, Callable[[Mapping[str, np.ndarray]], np.ndarray]]
 """Further arrays by name, computed from those of the variables."""
 
 
+ARRAY = "array "
+"""In a saved file the names of arrays begin so: a variable may be called as a parameter of NumPy is."""
+
+
 class Status(str, Enum):
     """How a run ended. DCA finds critical points, so the best of these is ``converged``, never "optimal"."""
 
@@ -184,7 +188,7 @@ class Result(Mapping[str, np.ndarray]):
     def save(self, path: str | Path) -> None:
         """Write ``path``.json (everything but arrays) and ``path``.npz (the arrays)."""
         base = Path(path)
-        arrays: dict[str, Any] = {"__x": self.x, **self.arrays}
+        arrays: dict[str, Any] = {"x": self.x, **{ARRAY + name: values for name, values in self.arrays.items()}}
         np.savez_compressed(base.with_name(base.name + ".npz"), **arrays)
         base.with_name(base.name + ".json").write_text(json.dumps(self.to_dict(), indent=1, allow_nan=True))
 
@@ -194,8 +198,8 @@ class Result(Mapping[str, np.ndarray]):
         base = Path(path)
         data = json.loads(base.with_name(base.name + ".json").read_text())
         with np.load(base.with_name(base.name + ".npz"), allow_pickle=False) as npz:
-            arrays = {name: npz[name] for name in npz.files if name != "__x"}
-            x = npz["__x"]
+            arrays = {name.removeprefix(ARRAY): npz[name] for name in npz.files if name.startswith(ARRAY)}
+            x = npz["x"]
         data["status"] = Status(data["status"])
         data["history"] = [Record(**record) for record in data["history"]]
         return cls(x=x, arrays=arrays, **data)

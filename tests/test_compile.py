@@ -155,6 +155,24 @@ def test_kinks_and_quadratics_in_constraints():
     assert result["x"] == pytest.approx([0.5, 0.5, 0.0], abs=1e-5)
 
 
+def test_a_range_whose_curvature_cancels_is_a_range():
+    m = pyo.ConcreteModel()
+    m.x, m.y = pyo.Var(initialize=1.5), pyo.Var(initialize=0.0)
+    m.c = pyo.Constraint(expr=(1, m.x + m.y**2 - m.y**2, 2))
+    program = DCProgram(m, g=m.x**2 + m.y**2, h=0)
+    assert str(program.compiled.subproblem.problem_class) == "QP"
+    assert float(dcprog.solve(program)["x"]) == pytest.approx(1.0, abs=1e-7)
+
+
+def test_both_limits_of_a_kinked_range_hold():
+    m = pyo.ConcreteModel()
+    m.x, m.y = pyo.Var(initialize=1.0), pyo.Var(bounds=(-5, 5), initialize=0.0)
+    m.upper = pyo.Constraint(expr=m.x + abs(m.y) <= 2)
+    m.lower = pyo.Constraint(expr=m.x - abs(m.y) >= 1)
+    assert dcprog.solve(DCProgram(m, g=m.x, h=0)).objective == pytest.approx(1.0, abs=1e-7)
+    assert dcprog.solve(DCProgram(m, g=-m.x, h=0)).objective == pytest.approx(-2.0, abs=1e-7)
+
+
 def test_a_declared_convex_constraint_is_taken():
     m, x = three_variables()
     m.c = pyo.Constraint(expr=pyo.exp(x[0]) + pyo.exp(x[1]) <= 4)

@@ -35,7 +35,7 @@ FUNCTIONS = {
     **PENALTIES,
     **{f"remainder of {name}": fn.Remainder(p) for name, p in SEPARABLE.items()},
     "linear": fn.Linear(b[:N]),
-    "of a sum": fn.OfSum(fn.Exponential()),
+    "of a sum": fn.OfSum(fn.Logarithmic()),
     "quadratic": fn.Quadratic(A.T @ A, q=b[:N], constant=-3),
     "quadratic, singular": fn.Quadratic(HALF.T @ HALF),
     "quadratic, sparse": fn.Quadratic(sp.csc_array(A.T @ A + np.eye(N)), q=b[:N]),

@@ -258,6 +258,8 @@ def test_a_path_builds_once_and_gives_what_single_solves_give():
     qp = dcprog.path(l2_l0_svm, X, y, mu=[5.0, 50.0], nu=[0.1, 1.0])
     assert [(p["mu"], p["nu"]) for p in qp.parameters] == [(5.0, 0.1), (5.0, 1.0), (50.0, 0.1), (50.0, 1.0)]
     assert qp.builds == 1
+    assert all(r.timings["solve"] <= r.timings["total"] for r in [*walk, *qp])
+    assert dcprog.path(fsv, X, y, lam=grid, form="paper").builds == 1
     assert all(r.success for r in dcprog.path(fsv, X, y, lam=grid, continuation=True))
     with pytest.raises(errors.DataError, match="pass the grid as lists"):
         dcprog.path(fsv, X, y, lam=0.1)

@@ -53,6 +53,15 @@ def test_save_and_load(tmp_path):
     assert again.to_dict() == result.to_dict()
 
 
+def test_variables_may_be_called_anything(tmp_path):
+    m = pyo.ConcreteModel()
+    for name in ("file", "allow_pickle", "x", "args"):
+        m.add_component(name, pyo.Var(bounds=(0, 1), initialize=0.5))
+    result = dcprog.solve(DCProgram(m, g=sum(v**2 for v in m.component_data_objects(pyo.Var)), h=0))
+    result.save(tmp_path / "run")
+    assert set(Result.load(tmp_path / "run")) == {"file", "allow_pickle", "x", "args"}
+
+
 @pytest.mark.parametrize(
     ("stop", "status", "iterations"),
     [

@@ -15,7 +15,7 @@ from dcprog.errors import DCProgError, FunctionError
 from dcprog.program import DCProgram
 from dcprog.result import State, Status, relative_step
 from dcprog.solvers.base import Claim, Feature
-from dcprog.solvers.dispatch import Dispatcher, Solution, SubproblemUnsolved
+from dcprog.solvers.dispatch import Dispatcher, Solution, SubproblemUnsolved, Timings
 from dcprog.stopping import Gap, MaxIter, Rule, Step, TimeLimit
 
 DEFAULT_TOL = 1e-6
@@ -98,6 +98,7 @@ class Algorithm(ABC):
     def __iter__(self) -> Iterator[State]:
         self.status = None
         self.dispatcher = self._kept or self._new_dispatcher()
+        self.dispatcher.timings = Timings()
         self._deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
         self.stop.start()
         self.start = feasible_start(self.program, self.x0, self.time_limit)

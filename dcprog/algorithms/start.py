@@ -23,7 +23,11 @@ class Infeasible(DCProgError):
 
 
 class NoStart(DCProgError):
-    """No point of C was found, though nothing says that there is none."""
+    """No point of C was found, though nothing says that there is none; ``claim`` is what the solvers said."""
+
+    def __init__(self, claim: Claim, message: str) -> None:
+        super().__init__(message)
+        self.claim = claim
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +85,7 @@ def _any_point(program: DCProgram, unsolved: SubproblemUnsolved, time_limit: flo
     except SubproblemUnsolved as second:
         if Claim.INFEASIBLE in (unsolved.claim, second.claim):
             raise Infeasible(f"no point satisfies the constraints ({second}): relax one of them") from second
-        raise NoStart(f"no point of C was found ({second}): pass a feasible x0") from second
+        raise NoStart(second.claim, f"no point of C was found ({second}): pass a feasible x0") from second
 
 
 def _lifted(program: DCProgram, x: Vector) -> Vector:

@@ -36,4 +36,4 @@ class OfSum(ConvexFunction):
         return total
 
     def __repr__(self) -> str:
-        return f"OfSum({self.function!r})"
+        return f"OfSum({self.function!r}{'' if self.parts == 2 else f', parts={self.parts}'})"

@@ -13,12 +13,13 @@ from typing import Any
 from dcprog._blas import one_thread, solver_loaded
 from dcprog._typing import Vector
 from dcprog.certificate import Residuals, verify
+from dcprog.errors import DCProgError
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
 from dcprog.solvers.registry import chain
 from dcprog.subproblem import Subproblem
 
 
-class SubproblemUnsolved(Exception):
+class SubproblemUnsolved(DCProgError):
     """No solver gave an answer that holds. ``claim`` says what they said."""
 
     def __init__(self, claim: Claim, message: str) -> None:

@@ -86,7 +86,7 @@ class HighsModel:
         """Presolve only says "infeasible or unbounded"; a run without it says which."""
         self.highs.setOptionValue("presolve", "off")
         self.highs.run()
-        self.highs.setOptionValue("presolve", "choose")
+        self.highs.setOptionValue("presolve", self.options.get("presolve", "choose"))
         return self.highs.getModelStatus()
 
     def _set(self, key: str, value: Any) -> None:
