@@ -12,6 +12,7 @@ from strategies import MAKERS, concave_on_polytope, qp_program
 
 import dcprog
 from dcprog import DCProgram, Gap, MaxIter, Result, Status, Step, TimeLimit
+from dcprog.models import fsv
 from dcprog.solvers.registry import capable
 
 
@@ -91,6 +92,19 @@ def test_time_limit_is_kept():
     assert result.timings["total"] < 3
     assert np.isfinite(result.objective)
     assert "TimeLimit" in repr(Step(0) | TimeLimit(1))
+
+
+@pytest.mark.parametrize("solver", ["highs", "clarabel", "ipopt"])
+def test_a_solver_that_runs_out_of_time_leaves_the_best_point(solver):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((600, 400)), rng.choice([-1, 1], 600)
+    program = fsv(X, y, lam=0.001)
+    result = dcprog.solve(program, solver=solver, time_limit=0.05)
+    assert result.status is Status.TIME_LIMIT
+    assert result.iterations == 0
+    assert result["w"].tolist() == [0.0] * 400
+    assert result.objective == program.value(result.x)
+    assert result.messages
 
 
 def test_a_callback_sees_every_state_and_may_stop():

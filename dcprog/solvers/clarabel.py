@@ -31,7 +31,7 @@ class Clarabel(Solver):
     name = "clarabel"
     module = "clarabel"
     distribution = "clarabel"
-    install = "pip install clarabel"
+    install = "pip install 'dcprog[solvers]'"
     classes = frozenset({ProblemClass.LP, ProblemClass.QP})
     features = Feature.DUALS | Feature.LINEAR_ROWS
 

@@ -86,7 +86,7 @@ class Ipopt(Solver):
     name = "ipopt"
     module = "cyipopt"
     distribution = "cyipopt-wheels"
-    install = "pip install cyipopt-wheels==1.7.0.dev0"
+    install = "comes with dcprog"
     classes = frozenset(ProblemClass)
     features = Feature.WARM_START | Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS
 

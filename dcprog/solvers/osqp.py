@@ -37,7 +37,7 @@ class OSQP(Solver):
     name = "osqp"
     module = "osqp"
     distribution = "osqp"
-    install = "pip install osqp"
+    install = "pip install 'dcprog[solvers]'"
     classes = frozenset({ProblemClass.QP})
     features = Feature.DUALS | Feature.LINEAR_ROWS | Feature.WARM_START
 

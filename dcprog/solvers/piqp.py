@@ -41,7 +41,7 @@ class PIQP(Solver):
     name = "piqp"
     module = "piqp"
     distribution = "piqp"
-    install = "pip install piqp"
+    install = "comes with dcprog"
     classes = frozenset({ProblemClass.LP, ProblemClass.QP})
     features = Feature.DUALS | Feature.LINEAR_ROWS
 

@@ -54,7 +54,7 @@ class SciPy(Solver):
     name = "scipy"
     module = "scipy"
     distribution = "scipy"
-    install = "pip install scipy"
+    install = "comes with dcprog"
     classes = frozenset({ProblemClass.QP, ProblemClass.NLP})
     features = Feature.WARM_START | Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS
 
