@@ -27,6 +27,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from dcprog import DCA, DCProgram
+from dcprog.datasets.generators import weston_linear
 from dcprog.functions import Exponential
 from dcprog.models._data import check_data
 from dcprog.models._margin import sized_weights
@@ -46,18 +47,7 @@ PUBLISHED = {
     "l1 once": ((25.9, 1.45, 17), (11.0, 1.09, 67), (12.1, 1.35, 66)),
 }
 POINTS = (10, 20, 30)
-RELEVANT = 2
-
-
-def linear_problem(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Section 4.5: with probability 0.7 the first three features carry the label, otherwise the second three do."""
-    y = rng.choice([-1.0, 1.0], n)
-    X = rng.normal(0.0, 20.0, (n, 100))
-    signal = y[:, None] * rng.normal([1.0, 2.0, 3.0], 1.0, (n, 3))
-    noise = rng.normal(0.0, 1.0, (n, 3))
-    first = rng.random(n)[:, None] < 0.7
-    X[:, 0:3], X[:, 3:6] = np.where(first, signal, noise), np.where(first, noise, signal)
-    return X, y
+FEATURES, CHOSEN = 100, 2
 
 
 def fsv_features(X: np.ndarray, y: np.ndarray, r: int) -> np.ndarray:
@@ -88,20 +78,20 @@ METHODS: dict[str, Callable[[np.ndarray, np.ndarray, int], np.ndarray]] = {
 def trial(n: int, seed: int, methods: list[str], balanced: bool, scale: str) -> dict[str, tuple[float, bool, float]]:
     """Test error in percent, whether one of the first and one of the second three features was chosen, and seconds."""
     rng = np.random.default_rng([2003, n, seed])
-    X, y = linear_problem(n, rng)
-    while y.sum() != 0 if balanced else abs(y.sum()) == n:  # never a training set of one class
-        X, y = linear_problem(n, rng)
-    T, labels = linear_problem(500, rng)
+    X, y = weston_linear(n, FEATURES, rng)
+    while balanced and y.sum() != 0:
+        X, y = weston_linear(n, FEATURES, rng)
+    T, labels = weston_linear(500, FEATURES, rng)
     known = X if scale == "train" else np.vstack([X, T])
     centre, spread = known.mean(axis=0), known.std(axis=0)
     X, T = (X - centre) / spread, (T - centre) / spread
     out = {}
     for name in methods:
         began = time.perf_counter()
-        features = METHODS[name](X, y, RELEVANT)
+        features = METHODS[name](X, y, CHOSEN)
         rule = retrain(X, y, features)
         seconds = time.perf_counter() - began
-        hit = len(features) == RELEVANT and min(features) < 3 <= max(features) < 6
+        hit = len(features) == CHOSEN and min(features) < 3 <= max(features) < 6
         out[name] = (100.0 * float((rule.predict(T) != labels).mean()), bool(hit), seconds)
     return out
 

@@ -8,15 +8,16 @@ from dcprog.zero_norm.kernel import KernelIterate, kernel_arom, polynomial_featu
 from dcprog.zero_norm.margin import NotSeparableError
 from dcprog.zero_norm.multiclass import multiclass_arom
 from dcprog.zero_norm.multiplicative import l1_arom, l2_arom
-from dcprog.zero_norm.selection import arom_features, corr, corr_features, retrain, rfe_features
+from dcprog.zero_norm.selection import arom_features, arom_iterates, arom_reduced, corr_features, retrain, rfe_features
 
 __all__ = [
     "Iterate",
     "KernelIterate",
     "NotSeparableError",
     "arom_features",
+    "arom_iterates",
+    "arom_reduced",
     "converge",
-    "corr",
     "corr_features",
     "kernel_arom",
     "l1_arom",

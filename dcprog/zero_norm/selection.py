@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from dcprog._typing import Indices, Matrix, Vector
 from dcprog.errors import DataError
+from dcprog.filters import fisher_score
 from dcprog.models._data import Samples, check_data, check_positive, check_samples
 from dcprog.models._multiclass import ArgmaxRule, margin_rows
 from dcprog.models.rules import LinearRule
@@ -50,64 +51,81 @@ def arom_features(
     >>> arom_features(X, y, 2), arom_features(X, y, 2, norm=1)
     (array([ 7, 11]), array([ 7, 11]))
     """
+    return arom_reduced(X, y, r, norm=norm, constraints=constraints, lam=lam, solver=solver)[1]
+
+
+def arom_reduced(
+    X: Any,
+    y: Any,
+    r: int,
+    *,
+    norm: int = 2,
+    constraints: str = "weston_watkins",
+    lam: float | None = None,
+    solver: str = "auto",
+) -> tuple[Iterate, Indices]:
+    """The iterate at which :func:`arom_features` stops, and the features."""
     samples = _checked(X, y, r)
-    iterates: Iterator[Iterate]
-    if len(samples.classes) > 2:
-        iterates = multiclass_arom(X, y, norm=norm, constraints=constraints, lam=lam, solver=solver)
-    elif norm in (1, 2):
-        steps = l1_arom if norm == 1 else l2_arom
-        iterates = steps(X, y, solver=solver) if lam is None else steps(X, y, q=1, lam=lam, solver=solver)
-    else:
-        raise DataError(f"norm is {norm!r}, expected 1 or 2: ℓ1- or ℓ2-AROM")
-    sizes = _last_above(iterates, r)
+    iterate = _last_above(arom_iterates(X, y, norm=norm, constraints=constraints, lam=lam, solver=solver), r)
+    sizes = _counted(iterate)
     if np.count_nonzero(sizes) < r:
         weights = _svm_weights(samples, np.inf if lam is None else lam, solver)
         sizes = np.where(sizes > 0, 1.0 + sizes / sizes.max(initial=1.0), _squares(weights) / _squares(weights).max())
-    return np.sort(np.argsort(-sizes, kind="stable")[:r])
+    return iterate, np.sort(np.argsort(-sizes, kind="stable")[:r])
 
 
-def _last_above(iterates: Iterator[Iterate], r: int) -> Vector:
-    """The sizes of the weights in the last iterate with more than r of them, or in the first if that has none."""
-    sizes: Vector | None = None
-    for iterate in islice(iterates, LONGEST):
-        features = iterate.features
-        if sizes is not None and len(features) <= r:
+def arom_iterates(
+    X: Any,
+    y: Any,
+    *,
+    norm: int = 2,
+    constraints: str = "weston_watkins",
+    lam: float | None = None,
+    solver: str = "auto",
+) -> Iterator[Iterate]:
+    """The iterates of ℓ1- or ℓ2-AROM for two or more classes, without end; parameters as in :func:`arom_features`.
+
+    >>> X = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]])
+    >>> next(arom_iterates(X, [0, 0, 1, 1], norm=1)).features
+    array([0])
+    """
+    if len(check_samples(X, y).classes) > 2:
+        return multiclass_arom(X, y, norm=norm, constraints=constraints, lam=lam, solver=solver)
+    if norm not in (1, 2):
+        raise DataError(f"norm is {norm!r}, expected 1 or 2: ℓ1- or ℓ2-AROM")
+    steps = l1_arom if norm == 1 else l2_arom
+    return steps(X, y, solver=solver) if lam is None else steps(X, y, q=1, lam=lam, solver=solver)
+
+
+def _last_above(iterates: Iterator[Iterate], r: int) -> Iterate:
+    """The last iterate with more than r weights, or the first if that has none."""
+    last = next(iterates)
+    for iterate in islice(iterates, LONGEST - 1):
+        if len(iterate.features) <= r:
             break
-        before, sizes = sizes, np.zeros_like(iterate.sizes)
-        sizes[features] = iterate.sizes[features]
-        if before is not None and np.abs(sizes - before).max() <= 1e-9 * sizes.max():
+        before, last = last, iterate
+        if np.abs(_counted(last) - _counted(before)).max() <= 1e-9 * last.sizes.max():
             break
-    assert sizes is not None
+    return last
+
+
+def _counted(iterate: Iterate) -> Vector:
+    """The sizes of the weights that count, zero for the others."""
+    sizes = np.zeros_like(iterate.sizes)
+    sizes[iterate.features] = iterate.sizes[iterate.features]
     return sizes
 
 
-def corr(X: Any, y: Any) -> Vector:
-    """Correlation scores fⱼ = (μⱼ₊ − μⱼ₋)² / (σⱼ₊² + σⱼ₋²), section 4.2.
-
-    0 for a constant feature, ∞ for one that is constant in each class only. It serves as a score function of scikit-learn:
-    ``SelectKBest(corr, k=2)``.
-
-    >>> corr([[0.0, 1.0, 5.0], [2.0, 1.0, 5.0], [4.0, 2.0, 5.0], [6.0, 2.0, 5.0]], [0, 0, 1, 1])
-    array([ 8., inf,  0.])
-    """
-    data = check_data(X, y)
-    dense = data.X.toarray() if sp.issparse(data.X) else data.X
-    positive, negative = dense[data.y > 0], dense[data.y < 0]
-    between = (positive.mean(axis=0) - negative.mean(axis=0)) ** 2
-    within = positive.var(axis=0) + negative.var(axis=0)
-    with np.errstate(divide="ignore"):
-        scores: Vector = np.divide(between, within, out=np.zeros_like(between), where=between > 0)
-    return scores
-
-
 def corr_features(X: Any, y: Any, r: int) -> Indices:
-    """The r features with the largest correlation scores, in order of position.
+    """The r features with the largest correlation scores, in order of position (CORR, section 4.2).
+
+    The score fⱼ = (μⱼ₊ − μⱼ₋)² / (σⱼ₊² + σⱼ₋²) is :func:`dcprog.filters.fisher_score`.
 
     >>> corr_features([[0.0, 1.0, 5.0], [2.0, 1.0, 5.0], [4.0, 2.0, 5.0], [6.0, 2.0, 5.0]], [0, 0, 1, 1], 1)
     array([1])
     """
     _checked(X, y, r)
-    return np.sort(np.argsort(-corr(X, y), kind="stable")[:r])
+    return np.sort(np.argsort(-fisher_score(X, y), kind="stable")[:r])
 
 
 def rfe_features(X: Any, y: Any, r: int, *, halving: bool = False, lam: float = np.inf, solver: str = "auto") -> Indices:
