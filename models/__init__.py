@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dcprog.program import DCProgram
 
 from .alignment import alignment
+from .arom import arom, l2_arom, multiclass_arom
 from .fsv import fsv
 from .kernel_svm import KernelRule, WeightedKernel, kernel_svm
 from .l1_svm import l1_svm
@@ -31,6 +32,9 @@ FACTORIES: dict[str, Callable[..., DCProgram]] = {
         quadratic_l2_l0_svm,
         quadratic_l2_l1_svm,
         alignment,
+        arom,
+        l2_arom,
+        multiclass_arom,
     )
 }
 """Every factory by the name that the command line knows it by."""
@@ -42,12 +46,15 @@ __all__ = [
     "Ranking",
     "WeightedKernel",
     "alignment",
+    "arom",
     "fsv",
     "kernel_svm",
     "l1_svm",
+    "l2_arom",
     "l2_l0_svm",
     "l2_l1_svm",
     "l2_l1_svm_dual",
+    "multiclass_arom",
     "quadratic_fsv",
     "quadratic_l2_l0_svm",
     "quadratic_l2_l1_svm",
