@@ -1,11 +1,13 @@
-"""The convergence plot draws the history, and nothing that a log axis cannot show."""
+"""Displays draw what they say: the history, the features along a path, the boundary of a classifier."""
 
 import numpy as np
 import pyomo.environ as pyo
 import pytest
 
 import dcprog
-from dcprog.plots import new_axes
+from dcprog.errors import DataError, UnknownNameError
+from dcprog.models import alignment, fsv, l2_l1_svm
+from dcprog.plots import BoundaryDisplay, ConvergenceDisplay, PathDisplay, new_axes, plot_convergence
 
 
 @pytest.fixture(scope="module")
@@ -40,3 +42,77 @@ def test_a_run_without_a_gap(result):
     ax = start.plot(new_axes())
     ax.figure.canvas.draw()
     assert len(ax.get_lines()[0].get_xdata()) == 1
+
+
+def test_the_function_draws_the_display(result):
+    ax = new_axes()
+    shown = ConvergenceDisplay.from_result(result, ax=ax)
+    assert shown.ax_ is ax
+    assert shown.figure_ is ax.figure
+    assert plot_convergence(result, new_axes()).get_title() == ax.get_title()
+
+
+@pytest.fixture(scope="module")
+def two_features():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    return X, np.where(X[:, 1] > 0.2, "big", "small")
+
+
+def test_a_path_draws_the_selected_features(two_features):
+    path = dcprog.path(fsv, *two_features, lam=[0.1, 0.5, 0.95])
+    shown = PathDisplay.from_path(path, ax=new_axes())
+    expected = [(lam, j + 1) for lam, r in zip([0.1, 0.5, 0.95], path, strict=True) for j in r.rule.selected()]
+    (dots,) = shown.ax_.collections
+    np.testing.assert_allclose(dots.get_offsets(), expected)
+    assert shown.counts() == [len(r.rule.selected()) for r in path]
+    assert shown.ax_.get_xlabel() == "lam"
+
+
+def test_a_path_of_weights_of_a_kernel(two_features):
+    path = dcprog.path(alignment, *two_features, lam=[0.1, 0.9])
+    assert PathDisplay.from_path(path, ax=new_axes()).counts() == [len(r.rule.selected()) for r in path]
+
+
+def test_a_path_along_two_parameters_is_refused(two_features):
+    path = dcprog.path(l2_l1_svm, *two_features, mu=[1.0, 10.0], nu=[0.1, 1.0])
+    with pytest.raises(DataError, match="mu, nu change along the path"):
+        PathDisplay.from_path(path, "nu", ax=new_axes())
+    with pytest.raises(UnknownNameError, match="'lam'"):
+        PathDisplay.from_path(path, "lam", ax=new_axes())
+
+
+def test_the_boundary_is_where_the_decision_changes(two_features):
+    X, y = two_features
+    rule = dcprog.solve(fsv(X, y, lam=0.05)).rule
+    shown = BoundaryDisplay.from_estimator(rule, X, y, features=(1, 2), ax=new_axes())
+    shown.figure_.canvas.draw()
+    grid = np.tile(X.mean(axis=0), (shown.xx0.size, 1))
+    grid[:, 1], grid[:, 2] = shown.xx0.ravel(), shown.xx1.ravel()
+    np.testing.assert_array_equal(np.where(shown.response.ravel() >= 0, *rule.classes[::-1]), rule.predict(grid))
+    assert shown.ax_.get_xlabel() == "x2"
+    assert [text.get_text() for text in shown.ax_.get_legend().get_texts()] == ["big", "small"]
+
+
+def test_a_boundary_needs_two_features_and_two_classes(two_features):
+    X, y = two_features
+    rule = dcprog.solve(fsv(X, y)).rule
+    with pytest.raises(DataError, match="these two columns"):
+        BoundaryDisplay.from_estimator(rule, X, y, features=(0, 3), ax=new_axes())
+
+    class Three:
+        def decision_function(self, X):
+            return np.zeros((len(X), 3))
+
+    with pytest.raises(DataError, match="two classes only"):
+        BoundaryDisplay.from_estimator(Three(), X, y, ax=new_axes())
+
+
+def test_a_classifier_that_never_changes_its_mind(two_features):
+    class Constant:
+        def decision_function(self, X):
+            return np.ones(len(X))
+
+    shown = BoundaryDisplay.from_estimator(Constant(), two_features[0], ax=new_axes())
+    shown.figure_.canvas.draw()
+    assert shown.ax_.get_legend() is None

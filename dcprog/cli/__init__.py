@@ -1,4 +1,4 @@
-"""The command line: ``dcprog solve``, ``check``, ``solvers``, ``models``, ``functions``.
+"""The command line: ``dcprog solve``, ``check``, ``reproduce``, ``compare``, and listings.
 
 Exit codes: 0 converged (or passed, or listed), 1 not, 2 wrong usage, 130 interrupted before there was anything to report.
 """
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import typer
 
+from dcprog.cli import compare, data, reproduce  # noqa: F401  (they register their commands)
 from dcprog.cli.commands import app
 from dcprog.errors import DCProgError
 

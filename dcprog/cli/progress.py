@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from dcprog.result import State
+
+if TYPE_CHECKING:
+    from dcprog.studies.cells import Task
+
+HOUR = 3600.0
 
 
 def quiet_stdout() -> contextlib.AbstractContextManager[object]:
@@ -36,3 +42,24 @@ def line(state: State) -> str:
     if state.gap is None or state.step is None:
         return f"iteration {state.iteration}   f {state.f:.8g}"
     return f"iteration {state.iteration}   f {state.f:.8g}   gap {state.gap:.1e}   step {state.step:.1e}   {state.solver}"
+
+
+@contextlib.contextmanager
+def watching(tasks: Sequence[Task]) -> Iterator[Callable[[Task], None]]:
+    """A bar over the cells of a study, with the time left; nothing where stderr is not a terminal."""
+    if not (tasks and sys.stderr.isatty()):
+        yield lambda task: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=HOUR) as progress:
+        bar = progress.add_task(f"0 of {len(tasks)} cells", total=sum(task.cost for task in tasks))
+        finished: list[Task] = []
+
+        def done(task: Task) -> None:
+            finished.append(task)
+            progress.update(bar, advance=task.cost, description=f"{len(finished)} of {len(tasks)} cells: {task.cell}")
+
+        yield done

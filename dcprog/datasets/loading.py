@@ -1,4 +1,4 @@
-"""Where data sets come from: the directory in ``DCPROG_DATA``, a CSV file of the user, or scikit-learn."""
+"""Where data sets come from: the directory in ``DCPROG_DATA``, the cache of downloads, scikit-learn, or a CSV file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import numpy as np
 
 from dcprog._typing import Matrix, Vector
 from dcprog.datasets.csv_file import read_csv, read_header
+from dcprog.datasets.download import cache
+from dcprog.datasets.uci import RECIPES
 from dcprog.errors import DataError, unknown_name
 
 
@@ -61,8 +63,9 @@ class Dataset:
 def load(name: str | Path, *, standardise: bool = False) -> Dataset:
     """The data set called ``name``, or the CSV file at that path.
 
-    A name is looked up as ``<name>.csv`` in the directory that the environment variable ``DCPROG_DATA`` holds; the sets of
-    Table I are checked against it. ``"breast_cancer"`` comes with scikit-learn. A CSV file has a header; its label is the
+    A name is looked up in the directory that the environment variable ``DCPROG_DATA`` holds, as ``<name>.csv`` or under the
+    name that its publisher gives the file (:mod:`dcprog.datasets.uci`), then in the cache of downloads; the sets of Table I
+    are checked against it. ``"breast_cancer"`` comes with scikit-learn. A CSV file has a header; its label is the
     column called label, target, class or y (the first of these that there is), else the last one. Of its two labels the one
     that sorts first becomes −1, the other +1; numbers sort as numbers.
 
@@ -87,7 +90,15 @@ def available() -> list[str]:
     """The names that :func:`load` takes now."""
     directory = _directory()
     files = [] if directory is None else [path.stem for path in directory.glob("*.csv") if _is_data(path)]
-    return sorted({*files, "breast_cancer"})
+    return sorted({*files, *filter(found_file, RECIPES), "breast_cancer"})
+
+
+def found_file(name: str) -> Path | None:
+    """The file that a name stands for: ``<name>.csv`` or the publisher's, in ``DCPROG_DATA``, else in the cache."""
+    places = [place for place in (_directory(), cache()) if place is not None]
+    names = [f"{name}.csv", *([RECIPES[name].file] if name in RECIPES else [])]
+    candidates = (place / file for place in places for file in names)
+    return next((path for path in candidates if path.is_file()), None)
 
 
 def standardised(X: Matrix) -> Matrix:
@@ -109,15 +120,17 @@ def standardised(X: Matrix) -> Matrix:
 def _find(name: str | Path) -> Dataset:
     if isinstance(name, Path) or name.endswith(".csv"):
         return _from_csv(Path(name), Path(name).stem)
-    directory = _directory()
-    if directory is not None and (directory / f"{name}.csv").is_file():
-        return _checked(_from_csv(directory / f"{name}.csv", name))
+    file = found_file(name)
+    if file is not None:
+        return _checked(_from_csv(file, name) if file.suffix == ".csv" else _from_publisher(file, name))
     if name == "breast_cancer":
         return _breast_cancer()
-    if name in TABLE_I:
+    if name in TABLE_I or name in RECIPES:
+        directory = _directory()
         where = "the environment variable DCPROG_DATA is not set" if directory is None else f"{directory} has no {name}.csv"
-        raise DataError(f"data set {name!r} is not here ({where}): point DCPROG_DATA to a directory with {name}.csv")
-    raise unknown_name("data set", name, {*available(), *TABLE_I})
+        get = f", or run `dcprog data --get {name}`" if name in RECIPES else ""
+        raise DataError(f"data set {name!r} is not here ({where}): point DCPROG_DATA to a directory with {name}.csv{get}")
+    raise unknown_name("data set", name, {*available(), *TABLE_I, *RECIPES})
 
 
 def _directory() -> Path | None:
@@ -137,6 +150,12 @@ def _is_data(path: Path) -> bool:
 def _from_csv(path: Path, name: str) -> Dataset:
     X, y, feature_names, classes = read_csv(path)
     return Dataset(name, X, y, feature_names, f"{path.name}: −1 = {classes[0]}, +1 = {classes[1]}")
+
+
+def _from_publisher(path: Path, name: str) -> Dataset:
+    recipe = RECIPES[name]
+    X, y = recipe.read(path)
+    return Dataset(name, X, y, tuple(f"f{j + 1}" for j in range(X.shape[1])), f"{path.name}: {recipe.rule}")
 
 
 def _checked(data: Dataset) -> Dataset:

@@ -1,0 +1,31 @@
+"""``dcprog data``: which data sets are here, where they come from, and how to get the rest."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from dcprog.cli.commands import Json, app
+from dcprog.cli.words import comma_separated
+
+
+@app.command()
+def data(
+    get: Annotated[
+        list[str] | None, typer.Option(metavar="NAME,…|all", help="Download these, checked, into the cache.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the data sets: where they come from, whether they are here, and how to get the rest."""
+    from dcprog import datasets
+    from dcprog.cli import output
+    from dcprog.datasets.uci import RECIPES
+
+    wanted = comma_separated(get)
+    if wanted is None:
+        output.table([asdict(info) for info in datasets.catalogue()], json)
+        return
+    paths = {name: str(datasets.download(name)) for name in (RECIPES if wanted == ["all"] else wanted)}
+    output.table([{"name": name, "file": path} for name, path in paths.items()], json)

@@ -1,0 +1,107 @@
+"""``dcprog reproduce``: the tables of a paper beside the printed ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dcprog.cli.commands import Json, app
+from dcprog.cli.words import Dask, Jobs, Out, comma_separated, study_warnings
+
+if TYPE_CHECKING:
+    from dcprog.studies.reproduce import Reproduction
+
+Names = typer.Option(metavar="NAME,…", help="Only these. Default: all.")
+
+
+@app.command()
+def reproduce(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="neumann2005, …: `dcprog reproduce list` names them all.")],
+    table: Annotated[list[str] | None, typer.Option(metavar="NUMBER,…", help="Only these tables. Default: all.")] = None,
+    data: Annotated[list[str] | None, Names] = None,
+    methods: Annotated[list[str] | None, Names] = None,
+    jobs: Jobs = 1,
+    dask: Dask = None,
+    out: Out = None,
+    json: Json = False,
+) -> int:
+    """Compute the tables of a paper and set them beside the published figures.
+
+    A * marks differences that the variance over the splits does not explain. Finished cells are kept in the output
+    directory, so that after Ctrl-C the same command goes on. There are also a CSV file a table, results.json, report.html.
+
+    Examples:
+
+    - `dcprog reproduce neumann2005 --table 3,4 --jobs 2`
+
+    - `dcprog reproduce neumann2005 --table 3 --data liver --methods fsv,svm`
+    """
+    from dcprog.cli import output
+    from dcprog.cli.progress import watching
+    from dcprog.studies import STUDIES, outputs, papers, report
+    from dcprog.studies import reproduce as run
+
+    if study == "list":
+        output.table([_listed(name) for name in STUDIES], json)
+        return 0
+    papers.find(study)
+    directory = out or Path(f"dcprog-{study}")
+    with study_warnings():
+        found = run(
+            study,
+            directory,
+            tables=comma_separated(table),
+            data=comma_separated(data),
+            methods=comma_separated(methods),
+            jobs=jobs,
+            dask=dask,
+            watch=watching,
+        )
+    outputs.write_tables(found, directory)
+    outputs.write_json(found, directory / "results.json")
+    page = report.write_reproduction(found, directory / "report.html")
+    if json:
+        print(output.to_json(outputs.summary(found)))
+    else:
+        _show(found)
+        print(f"Written to {directory}: a CSV file for each table, results.json, {page.name}")
+    return 130 if found.interrupted else 1 if found.failures else 0
+
+
+def _listed(name: str) -> dict[str, str]:
+    from dcprog.studies import papers
+
+    study = papers.find(name)
+    return {"study": name, "tables": ", ".join(study.tables), "paper": study.citation}
+
+
+def _show(found: Reproduction) -> None:
+    from dcprog.cli import output
+    from dcprog.studies.outputs import cells, lines, quantities
+
+    for part in found.parts:
+        rows = found.of(part.table)
+        names = quantities(rows)
+        if not rows:
+            continue
+        print(f"Table {part.table.number}: {part.table.title}")
+        shown = []
+        for (data, method), figures in lines(rows).items():
+            line = {"data": data, "method": part.table.method_title(method)}
+            for name in names:
+                line |= dict(
+                    zip((f"{name}\npaper", f"{name}\nours", f"{name}\ndiff."), cells(figures.get(name)), strict=True)
+                )
+            shown.append(line)
+        output.table(shown, False)
+    compared = [row for row in found.rows if row.difference is not None and row.spread is not None]
+    outside = sum(row.outside for row in compared)
+    print(f"{outside} of {len(compared)} differences are more than the variance over the splits explains (*).")
+    for name, why in found.absent.items():
+        print(f"{name} is left out: {why}")
+    for cell, why in found.failures.items():
+        print(f"{cell} failed: {why}")
+    if found.interrupted:
+        print("Interrupted: what is finished is kept, the same command goes on.")

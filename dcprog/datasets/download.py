@@ -1,0 +1,53 @@
+"""Downloads of the data sets: only when asked for, checked by their SHA-256, into a cache that :func:`load` looks into."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import urllib.request
+from pathlib import Path
+
+from dcprog.datasets.uci import RECIPES
+from dcprog.errors import DataError, unknown_name
+
+SECONDS = 30.0
+
+
+def cache() -> Path:
+    """The directory of downloads: ``DCPROG_CACHE``, else ``dcprog`` in the user's cache directory."""
+    named = os.environ.get("DCPROG_CACHE")
+    if named:
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dcprog"
+
+
+def download(name: str) -> Path:
+    """Fetch the file of a data set into the cache, unless it is there.
+
+    A file whose SHA-256 is not that of the copy the recipes were checked with is refused: nothing is left behind.
+    """
+    if name not in RECIPES:
+        raise unknown_name("data set that can be downloaded", name, RECIPES)
+    recipe = RECIPES[name]
+    path = cache() / recipe.file
+    if path.is_file() and _sha256(path.read_bytes()) == recipe.sha256:
+        return path
+    try:
+        with urllib.request.urlopen(recipe.url, timeout=SECONDS) as response:
+            content: bytes = response.read()
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"{recipe.url} cannot be downloaded ({error}): get {recipe.file} from {recipe.source}, and put it into the "
+            "directory that DCPROG_DATA names"
+        ) from None
+    if _sha256(content) != recipe.sha256:
+        raise DataError(f"{recipe.url} has changed: its SHA-256 is {_sha256(content)}, expected {recipe.sha256}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_bytes(content)
+    os.replace(temporary, path)
+    return path
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,183 @@
+"""Methods side by side on a data set of one's own, by the protocol of section 5.2.2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dcprog.datasets import Dataset
+from dcprog.errors import DataError
+from dcprog.studies.cells import Cell, Result, Task
+from dcprog.studies.execute import Watch, execute, unwatched
+from dcprog.studies.methods import METHODS, find
+from dcprog.studies.protocol import Grids, Protocol
+from dcprog.studies.statistics import corrected_t_test, holm, mean_and_variance, stability
+from dcprog.studies.store import Store
+
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class Line:
+    """A method: averages over the splits, and the p-value of its difference to the lowest error."""
+
+    method: str
+    title: str
+    error: float
+    """In percent."""
+    deviation: float
+    """Standard deviation of the error over the splits."""
+    features: float
+    stability: float | None
+    seconds: float
+    """CPU time of the final training."""
+    p: float | None
+    """None for the method with the lowest error itself."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The methods by rising error, without those that are unfinished; no ``winner`` where a difference may be noise."""
+
+    data: str
+    n: int
+    d: int
+    splits: int
+    lines: tuple[Line, ...]
+    winner: str | None
+    verdict: str
+    left_out: dict[str, str]
+    results: dict[Cell, Result]
+    failures: dict[Cell, str]
+    interrupted: bool
+
+    @property
+    def complete(self) -> bool:
+        return not (self.failures or self.interrupted)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "data": self.data,
+            "samples": self.n,
+            "features": self.d,
+            "splits": self.splits,
+            "winner": self.winner,
+            "verdict": self.verdict,
+            "left_out": self.left_out,
+            "failures": {str(cell): why for cell, why in self.failures.items()},
+            "methods": [asdict(line) for line in self.lines],
+        }
+
+
+def compare(
+    data: Dataset,
+    out: str | Path,
+    *,
+    methods: Sequence[str] | None = None,
+    folds: int = 10,
+    repeats: int = 1,
+    seed: int = 0,
+    grids: Grids | None = None,
+    jobs: int = 1,
+    dask: str | None = None,
+    watch: Watch = unwatched,
+) -> Comparison:
+    """Cross-validate ``methods``, by default all that the size of the data allows; other arguments as in ``reproduce``.
+
+    A winner is declared if its error is lower than that of every other method by the corrected resampled t-test (Nadeau &
+    Bengio 2003) at the level 5 %, p-values adjusted after Holm. ``repeats`` of the cross-validation make the test stronger.
+    """
+    names, left_out = _chosen(methods, data.X.shape[1])
+    protocol = Protocol(f"{folds}-fold", folds, repeats, seed, grids or Grids())
+    tasks: list[Task] = []
+    for name in names:
+        entry = find(name)
+        tasks += protocol.tasks(data, name, entry.run, entry.cost(*data.X.shape))
+    protocol.split(data, 0)  # complains here, once, about classes that are too small
+    outcome = execute(tasks, Store(Path(out), "compare"), jobs=jobs, dask=dask, watch=watch)
+    finished: dict[str, list[Result]] = {}
+    for name in names:
+        cells = [Cell(protocol.name, data.name, name, i) for i in range(protocol.n_splits)]
+        if all(cell in outcome.results for cell in cells):
+            finished[name] = [outcome.results[cell] for cell in cells]
+    lines = _lines(finished, data.X.shape[1])
+    winner, verdict = _verdict(lines, protocol.n_splits)
+    return Comparison(
+        data.name,
+        data.counts.n,
+        data.counts.d,
+        protocol.n_splits,
+        lines,
+        winner,
+        verdict,
+        left_out,
+        outcome.results,
+        outcome.failures,
+        outcome.interrupted,
+    )
+
+
+def _chosen(methods: Sequence[str] | None, d: int) -> tuple[list[str], dict[str, str]]:
+    """The methods to run, and why others are not; one that is asked for runs, whatever it costs."""
+    if methods is not None:
+        if not methods:
+            raise DataError("no method is named: pass at least one")
+        for name in methods:
+            find(name)
+        return list(dict.fromkeys(methods)), {}
+    limits = {name: entry.most_features for name, entry in METHODS.items() if entry.most_features is not None}
+    left_out = {
+        name: f"{METHODS[name].title} is left out: it takes long with more than {limit} features; name it to run it"
+        for name, limit in limits.items()
+        if d > limit
+    }
+    return [name for name in METHODS if name not in left_out and name != "alignment_0"], left_out
+
+
+def _lines(finished: dict[str, list[Result]], d: int) -> tuple[Line, ...]:
+    if not finished:
+        return ()
+    errors = {name: np.array([result["error"] for result in results]) for name, results in finished.items()}
+    order = sorted(finished, key=lambda name: errors[name].mean())
+    best = order[0]
+    share = float(np.mean([result["tests"] / result["trained_on"] for result in finished[best]]))
+    others = holm([corrected_t_test(errors[name] - errors[best], share) for name in order[1:]])
+    p_values: list[float | None] = [None, *others]
+    return tuple(_line(name, finished[name], 100.0 * errors[name], p, d) for name, p in zip(order, p_values, strict=True))
+
+
+def _line(name: str, results: list[Result], errors: Any, p: float | None, d: int) -> Line:
+    error, variance = mean_and_variance(errors)
+    selections = np.zeros((len(results), d))
+    for i, result in enumerate(results):
+        selections[i, result["selected"]] = 1.0
+    return Line(
+        name,
+        METHODS[name].title,
+        error,
+        float(np.sqrt(variance)),
+        float(selections.sum(axis=1).mean()),
+        stability(selections),
+        float(np.mean([result["seconds"] for result in results])),
+        p,
+    )
+
+
+def _verdict(lines: Sequence[Line], splits: int) -> tuple[str | None, str]:
+    """Who wins, if anyone, in words."""
+    if len(lines) < 2:
+        return None, "nothing to compare: fewer than two methods are finished"
+    best, others = lines[0], lines[1:]
+    test = f"corrected resampled t-test over {splits} splits"
+    level = [line for line in others if line.p is not None and line.p >= SIGNIFICANT]
+    if not level:
+        largest = max(line.p or 0.0 for line in others)
+        return best.method, f"{best.title} has the lowest error, and no difference is noise (p ≤ {largest:.2g}, {test})"
+    names = ", ".join(line.title for line in level)
+    smallest = min(line.p or 1.0 for line in level)
+    noise = f"its difference to {names} may be noise (p ≥ {smallest:.2g}, {test})"
+    return None, f"no winner: {best.title} has the lowest error, but {noise}"

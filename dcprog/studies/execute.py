@@ -1,0 +1,112 @@
+"""Running the cells of a study: on one core, on several, or on a Dask cluster, always through joblib."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dcprog.errors import DCProgError, MissingExtraError
+from dcprog.studies.cells import Cell, Result, Task
+from dcprog.studies.store import Store
+
+Watch = Callable[[Sequence[Task]], contextlib.AbstractContextManager[Callable[[Task], None]]]
+"""Told which tasks will run, gives a context with a function to call when one is done."""
+
+
+class WorkerLostError(DCProgError):
+    """A process that computed a cell is gone."""
+
+
+@dataclass
+class Outcome:
+    """Results of the finished cells, and what went wrong with others, by cell."""
+
+    results: dict[Cell, Result] = field(default_factory=dict)
+    failures: dict[Cell, str] = field(default_factory=dict)
+    interrupted: bool = False
+
+
+def unwatched(tasks: Sequence[Task]) -> contextlib.AbstractContextManager[Callable[[Task], None]]:
+    return contextlib.nullcontext(lambda task: None)
+
+
+def execute(
+    tasks: Sequence[Task], store: Store, *, jobs: int = 1, dask: str | None = None, watch: Watch = unwatched
+) -> Outcome:
+    """Compute what ``store`` does not hold yet; every finished cell is written at once.
+
+    Ctrl-C ends the run with what is finished; calling again goes on from there. A cell that fails does not stop the others.
+    """
+    outcome = Outcome()
+    waiting: list[Task] = []
+    for task in tasks:
+        known = store.read(task)
+        if known is None:
+            waiting.append(task)
+        else:
+            outcome.results[task.cell] = known
+    by_cell = {task.cell: task for task in waiting}
+    waiting.sort(key=lambda task: (-task.cost, task.cell))  # the long ones first, so that no core idles at the end
+    with watch(waiting) as done, contextlib.closing(_computed(waiting, jobs, dask)) as computed:
+        try:
+            for cell, result, failure in computed:
+                if failure is not None:
+                    outcome.failures[cell] = failure
+                else:
+                    store.write(by_cell[cell], result)
+                    outcome.results[cell] = result
+                done(by_cell[cell])
+        except KeyboardInterrupt:
+            outcome.interrupted = True
+    return outcome
+
+
+def compute(task: Task) -> tuple[Cell, Result, str | None]:
+    """In a worker: one BLAS thread, so that no two workers share a core, and the numbers are the same everywhere."""
+    from threadpoolctl import threadpool_limits
+
+    try:
+        with threadpool_limits(1):
+            return task.cell, task.work(), None
+    except DCProgError as error:
+        return task.cell, {}, str(error)
+
+
+def _computed(tasks: Sequence[Task], jobs: int, dask: str | None) -> Generator[tuple[Cell, Result, str | None]]:
+    if not tasks:
+        return
+    from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    with _backend(dask) as settings:
+        parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, **settings)
+        try:
+            yield from parallel(delayed(compute)(task) for task in tasks)
+        except TerminatedWorkerError:
+            raise WorkerLostError(
+                "a worker process was killed, perhaps for lack of memory: finished cells are kept, run again with fewer jobs"
+            ) from None
+
+
+@contextlib.contextmanager
+def _backend(dask: str | None) -> Iterator[Mapping[str, Any]]:
+    """Processes here, or a Dask cluster by joblib's own backend."""
+    if dask is None:
+        yield {"backend": "loky"}
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingExtraError(
+            "a Dask cluster needs dask.distributed, which is missing: pip install 'dcprog[dask]'"
+        ) from None
+    from joblib import parallel_config
+
+    try:
+        client = Client(dask)
+    except (OSError, ValueError) as error:
+        raise DCProgError(f"no Dask scheduler answers at {dask} ({error}): start one with `dask scheduler`") from None
+    with client, parallel_config(backend="dask", wait_for_workers_timeout=60):
+        yield {"n_jobs": -1}

@@ -1,0 +1,90 @@
+"""A reproduction as files: one CSV a table, and one JSON of everything."""
+
+from __future__ import annotations
+
+import csv
+import json
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import dcprog
+from dcprog.studies.reproduce import Reproduction
+from dcprog.studies.study import Row
+
+MARK = "*"
+
+
+def quantities(rows: Sequence[Row]) -> list[str]:
+    """The kinds of figures, in the order of the table."""
+    return list(dict.fromkeys(row.quantity for row in rows))
+
+
+def lines(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, Row]]:
+    """The figures of each data set and method, by quantity."""
+    grouped: dict[tuple[str, str], dict[str, Row]] = {}
+    for row in rows:
+        grouped.setdefault((row.data, row.method), {})[row.quantity] = row
+    return grouped
+
+
+def number(value: float | None, signed: bool = False) -> str:
+    """A figure as tables print it.
+
+    >>> number(2.04), number(0.3, signed=True), number(None), number(248.13)
+    ('2.0', '+0.3', '–', '248.1')
+    """
+    return "–" if value is None else f"{value:{'+' if signed else ''}.{2 if abs(value) < 0.095 and value else 1}f}"
+
+
+def cells(row: Row | None) -> tuple[str, str, str]:
+    """Paper, ours, difference: ? marks a figure that is hard to read, * a difference that the splits do not explain."""
+    if row is None:
+        return ("–", "–", "–")
+    paper = "–" if row.paper is None else f"{row.paper.value:g}{'' if row.paper.sure else '?'}"
+    ours = row.note or number(row.ours)
+    return paper, ours, number(row.difference, signed=True) + (MARK if row.outside else "")
+
+
+def write_tables(reproduction: Reproduction, directory: Path) -> list[Path]:
+    """``table3.csv``, …: a line for each data set and method, three columns for each quantity."""
+    written = []
+    for part in reproduction.parts:
+        rows = reproduction.of(part.table)
+        names = quantities(rows)
+        path = directory / f"table{part.table.number}.csv"
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            parts = ("paper", "ours", "difference", "outside")
+            writer.writerow(["data", "method", *(f"{name}_{part}" for name in names for part in parts)])
+            for (data, method), figures in lines(rows).items():
+                writer.writerow([data, method, *(value for name in names for value in _values(figures.get(name)))])
+        written.append(path)
+    return written
+
+
+def _values(row: Row | None) -> list[Any]:
+    if row is None:
+        return ["", "", "", ""]
+    found = row.to_dict()
+    return ["" if found[key] is None else found[key] for key in ("paper", "ours", "difference", "outside")]
+
+
+def summary(reproduction: Reproduction) -> dict[str, Any]:
+    """Everything but the cells, as plain types."""
+    return {
+        "study": reproduction.study.name,
+        "citation": reproduction.study.citation,
+        "dcprog": dcprog.__version__,
+        "python": platform.python_version(),
+        "complete": reproduction.complete,
+        "absent": reproduction.absent,
+        "failures": {str(cell): why for cell, why in reproduction.failures.items()},
+        "rows": [row.to_dict() for row in reproduction.rows],
+    }
+
+
+def write_json(reproduction: Reproduction, path: Path) -> Path:
+    path.write_text(json.dumps(summary(reproduction), indent=1, allow_nan=False, ensure_ascii=False), encoding="utf-8")
+    return path

@@ -1,0 +1,107 @@
+"""What a paper's study is: tables, each a set of cells to compute and a way to set them beside the printed figures."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dcprog.errors import unknown_name
+from dcprog.studies.cells import Cell, Result, Task
+from dcprog.studies.published import Entry, Figure, published
+
+EXPLAINED = 2.0
+"""Differences within so many standard errors are explained by the variance over the splits."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure of a table, printed and computed.
+
+    ``spread`` is the standard error of the difference, as the variance over splits has it; None where it says nothing.
+    """
+
+    table: str
+    data: str
+    method: str
+    quantity: str
+    paper: Figure | None
+    ours: float | None
+    spread: float | None = None
+    note: str = ""
+
+    @property
+    def difference(self) -> float | None:
+        return None if self.paper is None or self.ours is None else self.ours - self.paper.value
+
+    @property
+    def outside(self) -> bool:
+        """Whether the difference is more than rounding and the variance over splits explain.
+
+        >>> Row("3", "liver", "fsv", "error", Figure(36.2, rounding=0.05), 40.0, spread=1.0).outside
+        True
+        """
+        if self.difference is None or self.spread is None or self.paper is None:
+            return False
+        return abs(self.difference) > EXPLAINED * self.spread + self.paper.rounding + 1e-9
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "table": self.table,
+            "data": self.data,
+            "method": self.method,
+            "quantity": self.quantity,
+            "paper": None if self.paper is None else self.paper.value,
+            "ours": self.ours,
+            "difference": self.difference,
+            "spread": self.spread,
+            "outside": self.outside,
+            "sure": self.paper is None or self.paper.sure,
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True)
+class Table(ABC):
+    """A published table."""
+
+    study: str
+    number: str
+    title: str
+    data: tuple[str, ...]
+    methods: tuple[str, ...]
+
+    @abstractmethod
+    def tasks(self, data: Sequence[str], methods: Sequence[str]) -> list[Task]:
+        """The cells to compute for these lines and columns."""
+
+    @abstractmethod
+    def rows(self, results: Mapping[Cell, Result], data: Sequence[str], methods: Sequence[str]) -> list[Row]:
+        """The figures, as far as their cells are finished."""
+
+    @abstractmethod
+    def absent(self, data: str) -> str | None:
+        """Why this data is not here and how to get it; None if it is."""
+
+    def method_title(self, method: str) -> str:
+        return method
+
+    def row(self, data: str, method: str, quantity: str, ours: float | None, spread: float | None, note: str = "") -> Row:
+        paper = published(self.study).get(Entry(self.number, data, method, quantity))
+        return Row(self.number, data, method, quantity, paper, ours, spread, note)
+
+
+@dataclass(frozen=True)
+class Study:
+    """A paper: its name here, how to cite it, its tables by number, and the sets of the paper that nobody has."""
+
+    name: str
+    citation: str
+    tables: Mapping[str, Table]
+    remarks: tuple[str, ...] = field(default=())
+
+    def table(self, number: str) -> Table:
+        if number not in self.tables:
+            raise unknown_name(f"table of {self.name}", number, self.tables)
+        return self.tables[number]

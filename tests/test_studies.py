@@ -1,0 +1,344 @@
+"""Studies: the protocol does what section 5.2.2 says, and a run's results do not depend on how it was run."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from data_sets import needs_data
+from hypothesis import given
+from hypothesis import strategies as st
+from study_tools import QUICK, SMALL, small_data, without_times
+
+from dcprog import datasets
+from dcprog.datasets import Dataset
+from dcprog.errors import DataError, UnknownNameError
+from dcprog.studies import METHODS, compare, papers, reproduce
+from dcprog.studies.cells import Cell, Task
+from dcprog.studies.execute import execute
+from dcprog.studies.methods import find
+from dcprog.studies.protocol import Fit, Grids, Protocol, Trial, choice, judged, prepared, validated
+from dcprog.studies.published import Entry, published
+from dcprog.studies.splits import fold, thirds
+from dcprog.studies.store import Store, StudyWarning
+
+
+@pytest.fixture(scope="module")
+def data():
+    return small_data()
+
+
+@pytest.fixture(scope="module")
+def whole(data, tmp_path_factory):
+    """A run that nothing disturbs."""
+    return compare(data, tmp_path_factory.mktemp("whole") / "out", methods=QUICK, folds=5, grids=SMALL)
+
+
+# ── the protocol ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@given(st.integers(12, 60), st.integers(2, 10), st.integers(0, 1000))
+def test_folds_are_a_partition_and_validation_is_half_of_the_rest(n, k, seed):
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    splits = [fold(y, k, i, seed) for i in range(k)]
+    assert sorted(int(j) for split in splits for j in split.test) == list(range(n))
+    for split in splits:
+        together = np.concatenate(split)
+        assert sorted(together) == list(range(n))
+        assert abs(len(split.fit) - len(split.validation)) <= 1
+        assert len(set(y[split.fit])) == len(set(y[split.validation])) == 2
+
+
+def test_thirds_are_equal():
+    y = np.where(np.arange(20) % 2, 1.0, -1.0)
+    split = thirds(y, "name", 0)
+    assert sorted(len(part) for part in split) == [6, 7, 7]
+    assert sorted(np.concatenate(split)) == list(range(20))
+
+
+def test_folds_are_not_stratified():
+    """Else the variances of Table III on wpbc24 could not be 1 %."""
+    y = np.where(np.arange(155) < 28, 1.0, -1.0)
+    shares = [np.mean(y[fold(y, 10, i, "wpbc24").test] > 0) for i in range(10)]
+    assert np.var(shares, ddof=1) > 0.002
+
+
+def test_too_few_of_a_class():
+    y = np.where(np.arange(30) < 2, 1.0, -1.0)
+    with pytest.raises(DataError, match="only 2 are of the smaller class"):
+        fold(y, 10, 0, "seed")
+    with pytest.raises(DataError, match="31 folds of 30 samples"):
+        fold(y, 31, 0, "seed")
+
+
+def test_the_published_grids():
+    grids = Grids()
+    np.testing.assert_allclose(np.log(grids.mu), range(11), atol=1e-12)
+    np.testing.assert_allclose(np.log(grids.nu), range(-5, 6), atol=1e-12)
+    np.testing.assert_allclose(np.log([(1 - lam) / lam for lam in grids.lam_svm]), range(-5, 6), atol=1e-9)
+    assert grids.lam_fsv[:3] == (0.05, 0.1, 0.2)
+    assert grids.lam_fsv[-1] == 0.95
+    assert grids.lam_alignment == tuple(k / 10 for k in range(10))
+
+
+@given(st.lists(st.integers(0, 3), min_size=9, max_size=9))
+def test_fewest_mistakes_win_and_ties_go_to_the_larger_parameters(mistakes):
+    points = [{"mu": mu, "nu": nu} for mu in (1.0, 2.0, 3.0) for nu in (1.0, 2.0, 3.0)]
+    trials = [Trial(point, m, 0, 0, True) for point, m in zip(points, mistakes, strict=True)]
+    best = choice(trials, ["nu", "mu"])
+    tied = [point for point, m in zip(points, mistakes, strict=True) if m == min(mistakes)]
+    assert best in tied
+    assert all((best["nu"], best["mu"]) >= (point["nu"], point["mu"]) for point in tied)
+
+
+def test_scaling_looks_at_the_training_part_only(data):
+    split = Protocol("five", 5).split(data, 0)
+    training, test = prepared(data, split, SMALL)
+    np.testing.assert_allclose(training.whole.X.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(training.whole.X.std(axis=0), 1.0)
+    assert abs(test.X.mean(axis=0)).max() > 1e-3
+    changed = data.X.copy()
+    changed[split.test] *= 7.0
+    again, _ = prepared(Dataset("small", changed, data.y, data.feature_names, ""), split, SMALL)
+    np.testing.assert_allclose(again.whole.X, training.whole.X, atol=1e-12)
+
+
+def test_validation_trains_on_one_half_and_the_final_classifier_on_both(data):
+    seen = []
+
+    class Constant:
+        def predict(self, X):
+            return np.ones(len(X))
+
+    def trainer(part, lam):
+        for value in lam:
+            seen.append((len(part.y), value))
+            yield Fit(Constant(), np.array([0]))
+
+    training, _ = prepared(data, Protocol("five", 5).split(data, 0), SMALL)
+    chosen = validated(training, trainer, {"lam": [0.1, 0.9]}, ["lam"])
+    assert seen == [(80, 0.1), (80, 0.9), (160, 0.9)]
+    assert chosen.parameters == {"lam": 0.9}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_learns(name, data):
+    """Better than the larger class, with parameters of the grid; the selected features are features."""
+    result = judged(data, METHODS[name].run, Protocol("five", 5, grids=SMALL), 0)
+    assert result["error"] < 0.2
+    assert result["features"] == len(result["selected"]) <= data.X.shape[1]
+    assert result["unconverged"] == 0
+    assert result["seconds"] <= result["total_seconds"]
+    json.dumps(result, allow_nan=False)
+
+
+def test_feature_thresholds(data):
+    """|w| > 1e-8 for the linear methods, θ > 1e-2 for alignment: counted on the rule itself."""
+    training, _ = prepared(data, Protocol("five", 5).split(data, 0), SMALL)
+    linear = METHODS["fsv"].run(training).fit
+    assert set(linear.selected) == set(np.flatnonzero(np.abs(linear.rule.w) > 1e-8))
+    weighted = METHODS["alignment"].run(training).fit
+    assert set(weighted.selected) == set(np.flatnonzero(weighted.rule.kernel.theta > 1e-2))
+    assert weighted.rule.intercept == 0.0
+
+
+# ── running: order, number of processes and interruptions do not matter ───────────────────────────────────────────────────
+
+
+def test_two_processes_give_the_same(data, whole, tmp_path):
+    two = compare(data, tmp_path / "out", methods=QUICK[::-1], folds=5, grids=SMALL, jobs=2)
+    assert without_times(two.results) == without_times(whole.results)
+
+
+def test_methods_share_their_splits(whole):
+    for i in range(5):
+        tests = {result["tests"] for cell, result in whole.results.items() if cell.split == i}
+        assert len(tests) == 1
+
+
+@contextmanager
+def ctrl_c_after(count):
+    done = []
+
+    def one(task):
+        done.append(task)
+        if len(done) == count:
+            raise KeyboardInterrupt
+
+    yield one
+
+
+def test_an_interrupted_run_goes_on_where_it_was(data, whole, tmp_path):
+    out = tmp_path / "out"
+    half = compare(data, out, methods=QUICK, folds=5, grids=SMALL, watch=lambda tasks: ctrl_c_after(5))
+    assert half.interrupted
+    assert not half.complete
+    assert len(half.results) == len(list(out.rglob("*-*.json"))) == 5
+    computed = []
+
+    @contextmanager
+    def watch(tasks):
+        yield lambda task: computed.append(task.cell)
+
+    rest = compare(data, out, methods=QUICK, folds=5, grids=SMALL, watch=watch)
+    assert rest.complete
+    assert set(computed) == set(rest.results) - set(half.results)
+    assert without_times(rest.results) == without_times(whole.results)
+
+
+@pytest.mark.parametrize("death", [signal.SIGINT, signal.SIGKILL])
+def test_a_process_that_dies_loses_the_running_cell_at_most(death, data, whole, tmp_path):
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from study_tools import *\n"
+        "from dcprog.studies import compare\n"
+        "found = compare(small_data(), 'out', methods=(*QUICK, 'alignment'), folds=5)\n"
+        "print('interrupted' if found.interrupted else 'complete')\n"
+    )
+    words = [sys.executable, str(script), os.path.dirname(__file__)]
+    process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    while process.poll() is None and len(list(tmp_path.rglob("*-*.json"))) < 2:
+        time.sleep(0.01)
+    process.send_signal(death)
+    said, _ = process.communicate(timeout=60)
+    if death is signal.SIGINT:
+        assert said == "interrupted\n"
+    kept = len(list(tmp_path.rglob("*-*.json")))
+    assert 2 <= kept < 15
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", StudyWarning)  # every file that is there is whole
+        found = compare(data, tmp_path / "out", methods=(*QUICK, "alignment"), folds=5)
+    assert found.complete
+    assert len(found.results) == 15
+
+
+def test_a_run_that_ctrl_c_ends_inside_the_solver_is_no_result(data, tmp_path):
+    """The driver turns Ctrl-C into a status, which must not pass for a trained classifier."""
+    from dcprog.result import Result, Status
+    from dcprog.studies.methods import of
+
+    result = Result("fsv", Status.INTERRUPTED, 0.0, np.zeros(1), None, 0, "dca", "highs", {}, [], {})
+    with pytest.raises(KeyboardInterrupt):
+        of(result)
+
+
+def test_a_cell_that_fails_does_not_stop_the_others(tmp_path):
+    def fail():
+        raise DataError("this cell has no solution")
+
+    tasks = [Task(Cell("p", "d", "m", 0), {}, fail), Task(Cell("p", "d", "m", 1), {}, lambda: {"error": 0.5})]
+    outcome = execute(tasks, Store(tmp_path / "out", "test"))
+    assert outcome.failures == {tasks[0].cell: "this cell has no solution"}
+    assert outcome.results == {tasks[1].cell: {"error": 0.5}}
+    assert execute(tasks, Store(tmp_path / "out", "test")).failures, "a failure is not kept as if it were a result"
+
+
+# ── files ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("content", ["", '{"key": 1', '{"key": {}}', "[]", "\x00"])
+def test_a_corrupted_cell_is_computed_again(content, tmp_path):
+    store = Store(tmp_path / "out", "test")
+    task = Task(Cell("p", "d", "m", 0), {"seed": 1}, lambda: {"error": 0.5})
+    store.write(task, {"error": 0.5})
+    store.path(task.cell).write_text(content)
+    with pytest.warns(StudyWarning, match="corrupted"):
+        outcome = execute([task], store)
+    assert outcome.results == {task.cell: {"error": 0.5}}
+    assert store.read(task) == {"error": 0.5}
+
+
+def test_a_cell_of_other_data_is_computed_again(data, tmp_path):
+    compare(data, tmp_path / "out", methods=["svm"], folds=3, grids=SMALL)
+    other = Dataset(data.name, data.X * 2.0 + 1.0, data.y, data.feature_names, "")
+    with pytest.warns(StudyWarning, match="other data"):
+        compare(other, tmp_path / "out", methods=["svm"], folds=3, grids=SMALL)
+
+
+def test_a_foreign_directory_is_not_touched(data, tmp_path):
+    (tmp_path / "letters.txt").write_text("mine")
+    with pytest.raises(DataError, match=r"no study.json of a study"):
+        compare(data, tmp_path, methods=["svm"])
+    assert [path.name for path in tmp_path.iterdir()] == ["letters.txt"]
+    Store(tmp_path / "other", "neumann2005")
+    with pytest.raises(DataError, match="belongs to the study 'neumann2005'"):
+        compare(data, tmp_path / "other", methods=["svm"])
+
+
+def test_a_directory_that_cannot_be_written(data, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="cannot be written"):
+        compare(data, tmp_path / "file" / "out", methods=["svm"])
+
+
+# ── papers ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_unknown_names_get_suggestions(tmp_path):
+    with pytest.raises(UnknownNameError, match="did you mean 'neumann2005'"):
+        papers.find("neuman2005")
+    with pytest.raises(UnknownNameError, match="unknown table of neumann2005 '9'"):
+        reproduce("neumann2005", tmp_path / "out", tables=["9"])
+    with pytest.raises(UnknownNameError, match="did you mean 'liver'"):
+        reproduce("neumann2005", tmp_path / "out", data=["livre"])
+    with pytest.raises(UnknownNameError, match="did you mean 'fsv'"):
+        reproduce("neumann2005", tmp_path / "out", methods=["fvs"])
+    with pytest.raises(UnknownNameError, match="did you mean 'alignment'"):
+        find("alingment")
+    assert not (tmp_path / "out").exists()
+
+
+def test_data_that_is_not_here(tmp_path, monkeypatch):
+    monkeypatch.delenv("DCPROG_DATA", raising=False)
+    monkeypatch.setenv("DCPROG_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(DataError, match="'liver' is not here"):
+        reproduce("neumann2005", tmp_path / "out", data=["liver"])
+    with pytest.raises(DataError, match="nothing to compute: data set 'wpbc60' is not here"):
+        reproduce("neumann2005", tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", papers.NAMES)
+def test_the_published_figures_belong_to_tables(name):
+    """Every printed figure has a place in a table, and no table has lines of which nothing is printed."""
+    study = papers.find(name)
+    for entry, figure in published(name).items():
+        if entry.table in study.tables:
+            assert entry.data in study.tables[entry.table].data, entry
+        assert np.isfinite(figure.value)
+
+
+def test_figures_as_printed():
+    figures = published("neumann2005")
+    assert figures[Entry("3", "wpbc24", "svm", "error")].value == 18.1
+    assert figures[Entry("4", "musk", "alignment", "iterations")].value == 676.5
+    assert Entry("4", "musk", "quadratic_fsv", "error") not in figures
+    assert not figures[Entry("5", "wpbc60", "rlp", "time")].sure
+
+
+@needs_data
+def test_table_3_of_liver_agrees_with_the_paper(tmp_path):
+    """The published grids, ten folds: errors and features within what the folds explain."""
+    found = reproduce("neumann2005", tmp_path / "out", tables=["3"], data=["liver"], methods=["rlp", "svm", "fsv"])
+    assert found.complete
+    rows = {(row.method, row.quantity): row for row in found.rows}
+    assert len(rows) == 9
+    assert rows["fsv", "features"].ours == pytest.approx(2.1, abs=0.5)
+    assert not any(row.outside for row in rows.values())
+    assert sum(result["tests"] for cell, result in found.results.items() if cell.method == "svm") == 345
+
+
+@needs_data
+def test_tables_share_their_cells(tmp_path):
+    """Table V is about the same runs as III and IV, and relative to the fastest."""
+    found = reproduce("neumann2005", tmp_path / "out", tables=["3", "5"], data=["liver"], methods=["rlp", "fsv"])
+    assert len(found.results) == 20
+    times = [row.ours for row in found.rows if row.table == "5"]
+    assert min(times) == 1.0
+    assert datasets.TABLE_I["liver"].n == 345
