@@ -1,0 +1,50 @@
+"""Every method of the papers as a scikit-learn estimator: a classifier, and a selector of features, at once.
+
+>>> from sklearn.datasets import load_breast_cancer
+>>> from sklearn.pipeline import make_pipeline
+>>> from sklearn.preprocessing import StandardScaler
+>>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+>>> machine = make_pipeline(StandardScaler(), FSV(lam=0.1)).set_output(transform="pandas").fit(X, y)
+>>> machine.score(X, y) > 0.9, list(machine[-1].get_feature_names_out())
+(True, ['mean concave points', 'worst texture', 'worst perimeter'])
+"""
+
+from dcprog.estimators.cross_validated import (
+    FSVCV,
+    L1SVMCV,
+    L2L0SVMCV,
+    L2L1SVMCV,
+    AlignmentSVMCV,
+    LinearSVMCV,
+    QuadraticFSVCV,
+)
+from dcprog.estimators.linear import FSV, L1SVM, L2L0SVM, L2L1SVM, RLP, LinearSVM
+from dcprog.estimators.nlpsvm import NLPSVM
+from dcprog.estimators.nonlinear import AlignmentSVM, QuadraticFSV
+from dcprog.estimators.radius_margin import R2W2, RadiusMarginBasis
+from dcprog.estimators.ranking import SVMRanking
+from dcprog.estimators.zero_norm import AROM, RFE
+
+__all__ = [
+    "AROM",
+    "FSV",
+    "FSVCV",
+    "L1SVM",
+    "L1SVMCV",
+    "L2L0SVM",
+    "L2L0SVMCV",
+    "L2L1SVM",
+    "L2L1SVMCV",
+    "NLPSVM",
+    "R2W2",
+    "RFE",
+    "RLP",
+    "AlignmentSVM",
+    "AlignmentSVMCV",
+    "LinearSVM",
+    "LinearSVMCV",
+    "QuadraticFSV",
+    "QuadraticFSVCV",
+    "RadiusMarginBasis",
+    "SVMRanking",
+]

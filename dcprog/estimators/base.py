@@ -1,0 +1,172 @@
+"""What the estimators share: checked data, one way to train, to classify, to select features, and to say how it ended."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from inspect import signature
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dcprog._typing import Mask, Matrix, Vector
+from dcprog.driver import solve
+from dcprog.errors import DataError, NotSolvedError
+from dcprog.models._data import check_nonnegative
+from dcprog.program import DCProgram
+from dcprog.result import Result, Status
+
+SETTINGS = ("solver", "tol", "max_iter")
+"""Parameters that go to the engine; all others are those of the formulation, or the estimator's own."""
+LIMITS = (Status.ITERATION_LIMIT, Status.TIME_LIMIT)
+"""Ends with a point that is not critical, but classifies."""
+
+
+class Trained(NamedTuple):
+    """What training gives: ``result_``, ``rule_``, which classifies, ``n_iter_``, and the positions of the features used."""
+
+    result: Any
+    rule: Any
+    n_iter: int
+    selected: Any = ()
+
+
+class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier. To derive one: ``__init__`` stores the parameters, ``_train`` does the rest."""
+
+    _multi_class: ClassVar[bool] = False
+    _sparse: ClassVar[bool] = False
+
+    @abstractmethod
+    def _train(self, X: Any, y: np.ndarray) -> Trained:
+        """Train on checked data: X of floats, dense or CSR, and at least two labels in y."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Train on the samples in the rows of X and their labels y."""
+        return self._accept(self._train(*self._checked(X, y)))
+
+    def decision_function(self, X: Any) -> Vector | Matrix:
+        """One value a row, > 0 for ``classes_[1]``; with more than two classes a column for each, the largest wins."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=self._formats())
+        scores: Vector | Matrix = self.rule_.decision_function(X)
+        return scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of every row."""
+        scores = self.decision_function(X)
+        codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
+        labels: np.ndarray = self.classes_[codes]
+        return labels
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._formats())
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        name = type(self).__name__
+        if len(self.classes_) < 2:
+            only = self.classes_.tolist()[0]
+            raise DataError(f"{name} separates classes, but y has one class only, {only!r}: pass samples of two")
+        if len(self.classes_) > 2 and not self._multi_class:
+            raise DataError(
+                f"Only binary classification is supported. {name} separates two classes, and y has {len(self.classes_)}: "
+                f"wrap it, as in sklearn.multiclass.OneVsRestClassifier({name}())"
+            )
+        return X, y
+
+    def _accept(self, trained: Trained) -> Any:
+        self.result_, self.rule_, self.n_iter_ = trained.result, trained.rule, trained.n_iter
+        return self
+
+    def _formats(self) -> list[str] | bool:
+        return ["csr"] if get_tags(self).input_tags.sparse else False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self._multi_class
+        tags.input_tags.sparse = self._sparse
+        return tags
+
+
+class SelectingMethod(SelectorMixin, Method):  # type: ignore[misc]
+    """A classifier that selects features, ``support_``."""
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        check_nonnegative(threshold=self.get_params().get("threshold", 0.0))
+        return super()._checked(X, y)
+
+    def _accept(self, trained: Trained) -> Any:
+        self.support_ = np.zeros(self.n_features_in_, dtype=bool)
+        self.support_[trained.selected] = True
+        return super()._accept(trained)
+
+    def _get_support_mask(self) -> Mask:
+        check_is_fitted(self)
+        return self.support_
+
+
+class LinearMethod(SelectingMethod):
+    """A classifier sgn(w'x + b)."""
+
+    @property
+    def coef_(self) -> Matrix:
+        """w, as scikit-learn shapes it: one row, or one a class if there are more than two."""
+        return np.atleast_2d(self.rule_.w)
+
+    @property
+    def intercept_(self) -> Vector:
+        """b, with an entry for each row of ``coef_``."""
+        return np.atleast_1d(self.rule_.b)
+
+
+class Formulation(SelectingMethod):
+    """A classifier that a DC program gives: its factory is called with the parameters of the same names."""
+
+    _factory: ClassVar[Callable[..., DCProgram]]
+    threshold: float
+    """Features with a weight above it are selected."""
+
+    def _train(self, X: Any, y: np.ndarray) -> Trained:
+        result = solve(self._factory(X, y, **self._parameters()), **self._settings())
+        check_end(type(self).__name__, result.status, result.messages)
+        return self._read(result, X, y)
+
+    def _read(self, result: Result, X: Any, y: np.ndarray) -> Trained:
+        """The classifier that the solution for (X, y) stands for."""
+        return Trained(result, result.rule, result.iterations, result.rule.selected(self.threshold))
+
+    def _parameters(self) -> dict[str, Any]:
+        own = self.get_params(deep=False)
+        return {name: own[name] for name in signature(self._factory).parameters if name in own}
+
+    def _settings(self) -> dict[str, Any]:
+        own = self.get_params(deep=False)
+        return {name: own[name] for name in SETTINGS if name in own}
+
+
+def check_end(what: str, status: Status, messages: Sequence[str] = ()) -> None:
+    """Return silently after convergence, with a warning at a limit; raise if there is nothing to classify with.
+
+    >>> check_end("FSV", Status.INFEASIBLE, ["no point satisfies the constraints"])
+    Traceback (most recent call last):
+    dcprog.errors.NotSolvedError: FSV was not trained (infeasible): no point satisfies the constraints
+    """
+    if status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    if status in LIMITS:
+        advice = "the last point is used; raise max_iter, or tol, or standardise the features"
+        warnings.warn(f"{what} has not converged ({status}): {advice}", ConvergenceWarning, stacklevel=4)
+    elif status is not Status.CONVERGED:
+        raise NotSolvedError(f"{what} was not trained ({status}): {'; '.join(messages) or 'try another solver'}")
+
+
+def half(X: Any) -> int:
+    """Half as many features as are not constant, at least one."""
+    return max(1, int((np.ptp(X, axis=0) > 0).sum()) // 2)

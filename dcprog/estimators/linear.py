@@ -1,0 +1,194 @@
+"""The linear classifiers of Neumann, Schnörr & Steidl, Machine Learning 61 (2005), sections 2 and 3.1, as estimators.
+
+Each is min loss + penalty subject to D(Xw + be) + ξ ≥ e, ξ ≥ 0, for labels D = diag(y), and classifies by sgn(w'x + b). The
+formulas, ``penalty`` and ``weighting`` are those of the factories in :mod:`dcprog.models`. Features should be standardised.
+"""
+
+from __future__ import annotations
+
+from dcprog.estimators.base import Formulation, LinearMethod
+from dcprog.functions import ConvexFunction
+from dcprog.models.fsv import fsv
+from dcprog.models.l1_svm import l1_svm
+from dcprog.models.l2_l0_svm import l2_l0_svm
+from dcprog.models.l2_l1_svm import l2_l1_svm
+from dcprog.models.rlp import rlp
+from dcprog.models.svm import svm
+
+
+class LinearFormulation(LinearMethod, Formulation):
+    """A linear classifier that a DC program gives; X may be sparse, and stays so.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray
+        w and b.
+    classes_ : ndarray
+        The two labels.
+    result_ : Result
+        Of the engine: objective, status, history, arrays by name.
+    rule_ : LinearRule
+    n_iter_ : int
+        Iterations of DCA.
+    """
+
+    _sparse = True
+
+
+class RLP(LinearFormulation):
+    """Robust Linear Programming: min Σ cᵢξᵢ, (1), the baseline without any penalty. A linear program.
+
+    >>> X, y = [[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]], ["a", "a", "b", "b"]
+    >>> RLP().fit(X, y).predict([[0.5, 0.0], [2.5, 0.0]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    _factory = staticmethod(rlp)
+
+    def __init__(self, *, weighting: str = "mean", solver: str = "auto", threshold: float = 1e-8) -> None:
+        self.weighting = weighting
+        self.solver = solver
+        self.threshold = threshold
+
+
+class LinearSVM(LinearFormulation):
+    """The linear SVM: min (1−λ) Σ cᵢξᵢ + λ/2 ‖w‖², (3). A convex QP.
+
+    By default errors are summed, as printed: it is scikit-learn's ``SVC(kernel="linear", C=(1−λ)/λ)``.
+
+    >>> LinearSVM(lam=0.01).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).coef_.round(4)
+    array([[2.]])
+    """
+
+    _factory = staticmethod(svm)
+
+    def __init__(self, lam: float = 0.1, *, weighting: str = "sum", solver: str = "auto", threshold: float = 1e-8) -> None:
+        self.lam = lam
+        self.weighting = weighting
+        self.solver = solver
+        self.threshold = threshold
+
+
+class L1SVM(LinearFormulation):
+    """The ℓ1-SVM: min (1−λ) Σ cᵢξᵢ + λ‖w‖₁, (4). A linear program.
+
+    >>> X, y = [[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]], [0, 0, 1, 1]
+    >>> L1SVM(lam=0.05).fit(X, y).get_support()
+    array([ True, False])
+    """
+
+    _factory = staticmethod(l1_svm)
+
+    def __init__(self, lam: float = 0.1, *, weighting: str = "mean", solver: str = "auto", threshold: float = 1e-8) -> None:
+        self.lam = lam
+        self.weighting = weighting
+        self.solver = solver
+        self.threshold = threshold
+
+
+class FSV(LinearFormulation):
+    """Feature Selection concaVe: min (1−λ) Σ cᵢξᵢ + λ e'(e − e^(−α|w|)), (6). One linear program an iteration of DCA.
+
+    Parameters
+    ----------
+    lam, alpha : float
+        λ ∈ [0, 1) trades errors for features; α > 0 is how closely the penalty counts features.
+    penalty, weighting : str
+        As for :func:`dcprog.models.fsv`.
+    solver : str
+        A name that ``dcprog.solvers()`` lists.
+    tol, max_iter : float, int
+        When DCA stops; ``tol`` defaults to the paper's.
+    threshold : float
+        Features with |w| above it are selected.
+
+    >>> X, y = [[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]], [0, 0, 1, 1]
+    >>> fsv = FSV(lam=0.1).fit(X, y)
+    >>> fsv.coef_.round(6), fsv.get_feature_names_out(), fsv.transform(X).shape
+    (array([[2., 0.]]), array(['x0'], dtype=object), (4, 1))
+    """
+
+    _factory = staticmethod(fsv)
+
+    def __init__(
+        self,
+        lam: float = 0.1,
+        alpha: float = 5.0,
+        *,
+        penalty: str | ConvexFunction = "exponential",
+        weighting: str = "mean",
+        solver: str = "auto",
+        tol: float | None = None,
+        max_iter: int = 1000,
+        threshold: float = 1e-8,
+    ) -> None:
+        self.lam = lam
+        self.alpha = alpha
+        self.penalty = penalty
+        self.weighting = weighting
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.threshold = threshold
+
+
+class L2L1SVM(LinearFormulation):
+    """The ℓ2-ℓ1-SVM: min µ Σ cᵢξᵢ + ½‖w‖² + ν‖w‖₁, (7). A convex QP.
+
+    >>> X, y = [[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]], [0, 0, 1, 1]
+    >>> L2L1SVM(mu=100.0, nu=1.0).fit(X, y).get_support()
+    array([ True, False])
+    """
+
+    _factory = staticmethod(l2_l1_svm)
+
+    def __init__(
+        self,
+        mu: float = 100.0,
+        nu: float = 1.0,
+        *,
+        weighting: str = "mean",
+        solver: str = "auto",
+        threshold: float = 1e-8,
+    ) -> None:
+        self.mu = mu
+        self.nu = nu
+        self.weighting = weighting
+        self.solver = solver
+        self.threshold = threshold
+
+
+class L2L0SVM(LinearFormulation):
+    """The ℓ2-ℓ0-SVM: min µ Σ cᵢξᵢ + ½‖w‖² + ν e'(e − e^(−α|w|)), (8). One QP an iteration of DCA.
+
+    Parameters as for :class:`FSV`, with µ > 0 the weight of the errors and ν ≥ 0 that of the features.
+
+    >>> X, y = [[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]], [0, 0, 1, 1]
+    >>> L2L0SVM(mu=100.0, nu=0.1).fit(X, y).get_support()
+    array([ True, False])
+    """
+
+    _factory = staticmethod(l2_l0_svm)
+
+    def __init__(
+        self,
+        mu: float = 100.0,
+        nu: float = 0.1,
+        alpha: float = 5.0,
+        *,
+        penalty: str | ConvexFunction = "exponential",
+        weighting: str = "mean",
+        solver: str = "auto",
+        tol: float | None = None,
+        max_iter: int = 1000,
+        threshold: float = 1e-8,
+    ) -> None:
+        self.mu = mu
+        self.nu = nu
+        self.alpha = alpha
+        self.penalty = penalty
+        self.weighting = weighting
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.threshold = threshold

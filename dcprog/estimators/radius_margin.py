@@ -1,0 +1,144 @@
+"""Features and bases chosen by the radius–margin bound (Weston et al. 2001; Fortuna & Capson 2005), as estimators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dcprog._typing import Matrix
+from dcprog.errors import unknown_name
+from dcprog.estimators.base import Method, SelectingMethod, Trained, check_end, half
+from dcprog.radius_margin import Gaussian, Kernel, Linear, Polynomial, optimal_basis, r2w2
+from dcprog.result import Status
+
+KERNELS: dict[str, Kernel] = {"linear": Linear(), "polynomial": Polynomial(), "gaussian": Gaussian()}
+
+
+class R2W2(SelectingMethod):
+    """R²W²: minimise R²‖w‖² over a factor σₖ for each feature, drop those with the smallest σₖ, until m are left.
+
+    Two classes. Features should be of one scale.
+
+    Parameters
+    ----------
+    m : int, optional
+        How many features to select, by default half.
+    kernel : str or Kernel
+        ``"linear"``, ``"polynomial"`` (of degree 2), ``"gaussian"`` (of width 1), or one of :mod:`dcprog.radius_margin` with
+        other parameters, or your own.
+    q : int or float
+        How many features go at a time, or if q < 1 which share of those left.
+    ridge : float
+        1/λ ≥ 0, added to the diagonal of the kernel matrix; 0 allows no training error.
+    solver : str
+        A QP solver by name.
+
+    Attributes
+    ----------
+    result_, rule_ : Selection
+        The features, their σ, the machine trained on them, the bound in each round.
+    n_iter_ : int
+        Rounds.
+
+    >>> X = np.random.default_rng(0).normal(size=(60, 8))
+    >>> R2W2(2, kernel="gaussian").fit(X, X[:, 2] * X[:, 5] > 0).get_support(indices=True)
+    array([2, 5])
+    """
+
+    def __init__(
+        self,
+        m: int | None = None,
+        *,
+        kernel: str | Kernel = "linear",
+        q: float = 0.5,
+        ridge: float = 1.0,
+        solver: str = "auto",
+    ) -> None:
+        self.m = m
+        self.kernel = kernel
+        self.q = q
+        self.ridge = ridge
+        self.solver = solver
+
+    def _train(self, X: Any, y: np.ndarray) -> Trained:
+        m = half(X) if self.m is None else self.m
+        found = r2w2(X, y, m, kernel_named(self.kernel), q=self.q, ridge=self.ridge, solver=self.solver)
+        return Trained(found, found, len(found.history), found.selected)
+
+
+class RadiusMarginBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Method):  # type: ignore[misc]
+    """The optimal basis: z = S'W'(x − x̄) with PCA to m dimensions by W, and S that minimises R²‖w‖² of the machine on z.
+
+    Two classes. It extracts features rather than selecting some: ``transform`` gives z, and there is no ``get_support``.
+
+    Parameters
+    ----------
+    m : int, optional
+        Dimensions, by default half as many as there are features, or as the points can span.
+    kernel, ridge, solver
+        As for :class:`R2W2`.
+    max_iter : int
+        Steps of L-BFGS.
+
+    Attributes
+    ----------
+    result_, rule_ : Basis
+        W, S, the machine, the bound after each step, and why the run ended.
+    n_iter_ : int
+
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([-1, 1], 20)
+    >>> X = rng.normal(size=(40, 5)) @ np.diag([5, 1, 1, 1, 1]) + 1.5 * np.outer(y, [0, 1, 1, 0, 0])
+    >>> basis = RadiusMarginBasis(3).fit(X, y)
+    >>> basis.transform(X).shape, list(basis.get_feature_names_out())
+    ((40, 3), ['radiusmarginbasis0', 'radiusmarginbasis1', 'radiusmarginbasis2'])
+    """
+
+    def __init__(
+        self,
+        m: int | None = None,
+        *,
+        kernel: str | Kernel = "gaussian",
+        ridge: float = 1.0,
+        solver: str = "auto",
+        max_iter: int = 200,
+    ) -> None:
+        self.m = m
+        self.kernel = kernel
+        self.ridge = ridge
+        self.solver = solver
+        self.max_iter = max_iter
+
+    def transform(self, X: Any) -> Matrix:
+        """z of every row."""
+        check_is_fitted(self)
+        Z: Matrix = self.rule_.transform(validate_data(self, X, reset=False, dtype=np.float64))
+        return Z
+
+    def _train(self, X: Any, y: np.ndarray) -> Trained:
+        m = min(half(X), max(1, len(X) - 1)) if self.m is None else self.m
+        kernel = kernel_named(self.kernel)
+        found = optimal_basis(X, y, m, kernel, ridge=self.ridge, solver=self.solver, max_iter=self.max_iter)
+        limited = found.stopped.value == Status.ITERATION_LIMIT.value
+        check_end(type(self).__name__, Status.ITERATION_LIMIT if limited else Status.CONVERGED)
+        return Trained(found, found, len(found.history) - 1)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.rule_.S.shape[1])
+
+
+def kernel_named(kernel: str | Kernel) -> Kernel:
+    """A kernel by name, or as it is.
+
+    >>> kernel_named("polynomial")
+    Polynomial(degree=2, c=1.0)
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    if kernel not in KERNELS:
+        raise unknown_name("kernel", kernel, KERNELS)
+    return KERNELS[kernel]

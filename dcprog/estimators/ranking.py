@@ -1,0 +1,56 @@
+"""The filter of section 5.2 of Neumann, Schnörr & Steidl (2005), after Heiler et al. (2001), as an estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from dcprog.estimators.base import LinearMethod, Trained
+from dcprog.models.svm_ranking import svm_ranking
+
+
+class SVMRanking(LinearMethod):
+    """Features ranked by |w| of the linear SVM (3), included while the error on validation samples drops.
+
+    Two classes; X may be sparse, and stays so.
+
+    Parameters
+    ----------
+    lam : float
+        λ of (3) with summed errors, i.e. C = (1−λ)/λ.
+    validation_fraction : float
+        Share of the samples, drawn by class, that validate; the paper takes half. The final SVM is trained on all.
+    random_state : int, RandomState or None
+        Of the draw.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray
+        w, zero where a feature is not selected, and b.
+    result_ : Ranking
+        The order of the features, and the validation error with the first k of them.
+    rule_ : LinearRule
+    n_iter_ : int
+        Numbers k of features that were tried.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((80, 6)); y = X[:, 3] + 0.1 * rng.standard_normal(80) > 0
+    >>> SVMRanking(random_state=0).fit(X, y).get_support(indices=True)
+    array([3])
+    """
+
+    _sparse = True
+
+    def __init__(self, lam: float = 0.5, *, validation_fraction: float = 0.5, random_state: Any = None) -> None:
+        self.lam = lam
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+
+    def _train(self, X: Any, y: np.ndarray) -> Trained:
+        X_train, X_validation, y_train, y_validation = train_test_split(
+            X, y, test_size=self.validation_fraction, stratify=y, random_state=self.random_state
+        )
+        found = svm_ranking(X_train, y_train, X_validation, y_validation, lam=self.lam)
+        return Trained(found, found.rule, len(found.errors), found.selected)

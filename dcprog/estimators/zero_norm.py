@@ -1,0 +1,131 @@
+"""Zero-norm minimisation and recursive elimination, Weston, Elisseeff, Schölkopf & Tipping, JMLR 3 (2003), as estimators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dcprog.estimators.base import LinearMethod, Trained, check_end, half
+from dcprog.zero_norm import arom_iterates, arom_reduced, converge, retrain, rfe_features
+
+
+class AROM(LinearMethod):
+    """Approximation of the zero norm: min ‖w‖₀ + λ e'ξ subject to D(Xw + be) + ξ ≥ e, ξ ≥ 0, by multiplicative updates.
+
+    Of more than two classes the zero norm is joint, ‖Σₖ|wₖ|‖₀: a feature counts once, whichever classes use it (section
+    3.3). With ``norm=1`` X may be sparse, and stays so.
+
+    Parameters
+    ----------
+    r : int, optional
+        Stop at r features, and train the SVM of the same norm on these (section 4.1); by default the updates go on until
+        nothing changes, and the last w classifies.
+    norm : 1 or 2
+        ℓ1-AROM, an LP an iteration, or ℓ2-AROM, an SVM an iteration.
+    lam : float or None
+        λ > 0, the cost of slacks. None allows no slacks, and takes separable classes.
+    constraints : str
+        Of more than two classes: ``"weston_watkins"`` (Problem 10) or ``"one_vs_rest"`` (Problem 11).
+    solver : str
+        A name that ``dcprog.solvers()`` lists.
+    tol, max_iter : float, int
+        When the updates stop if r is None.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray
+        w and b; one row a class if there are more than two.
+    result_ : Iterate
+        The last one.
+    rule_ : LinearRule, or ArgmaxRule of more than two classes
+    n_iter_ : int
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((30, 50)); y = X[:, 7] + X[:, 11] > 0
+    >>> AROM(r=2, lam=None).fit(X, y).get_support(indices=True)
+    array([ 7, 11])
+    """
+
+    _multi_class = True
+
+    def __init__(
+        self,
+        r: int | None = None,
+        *,
+        norm: int = 2,
+        lam: float | None = 1.0,
+        constraints: str = "weston_watkins",
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 200,
+    ) -> None:
+        self.r = r
+        self.norm = norm
+        self.lam = lam
+        self.constraints = constraints
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _train(self, X: Any, y: np.ndarray) -> Trained:
+        how: dict[str, Any] = {"constraints": self.constraints, "solver": self.solver}
+        if self.r is None:
+            last, status = converge(arom_iterates(X, y, norm=self.norm, lam=self.lam, **how), self.tol, self.max_iter)
+            check_end(type(self).__name__, status)
+            return Trained(last, last.rule, last.iteration, last.features)
+        last, features = arom_reduced(X, y, self.r, norm=self.norm, lam=self.lam, **how)
+        rule = retrain(X, y, features, p=self.norm, lam=np.inf if self.lam is None else self.lam, **how)
+        return Trained(last, rule, last.iteration, features)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.norm == 1
+        return tags
+
+
+class RFE(LinearMethod):
+    """Recursive feature elimination: train the SVM, drop the features with the smallest Σₖ wₖⱼ², until r are left.
+
+    Of more than two classes, k runs over SVMs of one against the rest. scikit-learn's RFE with SVC does the same where its
+    SVC returns, which it does not from hard margins on classes that are not separable, and there a fractional step is a
+    share of all features, where this one halves those that are left.
+
+    Parameters
+    ----------
+    r : int, optional
+        How many features to select, by default half.
+    halving : bool
+        Drop half of the features at a time, not one.
+    lam : float
+        λ > 0, the cost of slacks; ∞ has hard margins where classes are separable, else the least total slack.
+    solver : str
+        A name that ``dcprog.solvers()`` lists.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray
+        Of the SVM on the selected features, w zero for the others; one row a class if there are more than two.
+    result_, rule_ : LinearRule, or ArgmaxRule of more than two classes
+    n_iter_ : int
+        Features dropped.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20)); y = X[:, 7] + X[:, 11] > 0
+    >>> RFE(r=2, halving=True).fit(X, y).get_support(indices=True)
+    array([ 7, 11])
+    """
+
+    _multi_class = True
+
+    def __init__(self, r: int | None = None, *, halving: bool = False, lam: float = np.inf, solver: str = "auto") -> None:
+        self.r = r
+        self.halving = halving
+        self.lam = lam
+        self.solver = solver
+
+    def _train(self, X: Any, y: np.ndarray) -> Trained:
+        r = half(X) if self.r is None else self.r
+        features = rfe_features(X, y, r, halving=self.halving, lam=self.lam, solver=self.solver)
+        rule = retrain(X, y, features, lam=self.lam, constraints="one_vs_rest", solver=self.solver)
+        return Trained(rule, rule, X.shape[1] - r, features)
