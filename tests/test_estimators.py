@@ -1,8 +1,7 @@
-"""Estimators: scikit-learn's own checks, the factories' answers, and paths that choose what refits would choose."""
+"""Estimators: scikit-learn's own checks, the same answers as the functions behind them, and what goes wrong."""
 
 from __future__ import annotations
 
-import inspect
 import pickle
 import warnings
 
@@ -15,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShuffleSplit, cross_val_score, train_test_split
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -28,7 +27,6 @@ from dcprog import estimators as est
 from dcprog import models
 from dcprog.errors import DataError, NotSolvedError, UnknownNameError
 from dcprog.estimators.base import check_end
-from dcprog.estimators.path_cv import Validation
 from dcprog.functions import Exponential
 from dcprog.nlpsvm import nlpsvm
 from dcprog.radius_margin import Gaussian, optimal_basis, r2w2
@@ -68,7 +66,6 @@ if parse_version(sklearn.__version__) < parse_version("1.8"):
     noise = "labels are drawn for which the bound is least with no feature at all, and that is an error"
     EXPECTED_FAILURES["R2W2"] = {"check_n_features_in_after_fitting": noise}
 SELECTORS = [method for method in METHODS if hasattr(method, "get_support")]
-LINEAR = [method for method in METHODS if hasattr(type(method), "coef_")]
 SPARSE = [method for method in [*METHODS, est.AROM(norm=1)] if method.__sklearn_tags__().input_tags.sparse]
 name_of = lambda estimator: type(estimator).__name__
 each = lambda estimators: pytest.mark.parametrize("estimator", estimators, ids=name_of)
@@ -301,102 +298,6 @@ def test_the_package_has_them_without_loading_them():
     assert "estimators" not in dcprog.__all__
 
 
-# --- Cross-validated versions ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("chosen", "plain", "grid"),
-    [
-        (est.LinearSVMCV(cv=3), est.LinearSVM(), {"lam": [1 / (1 + np.exp(k)) for k in range(-5, 6)]}),
-        (est.L1SVMCV(cv=3), est.L1SVM(), {"lam": [0.05, *np.arange(1, 10) / 10, 0.95]}),
-        (est.FSVCV(cv=3, alpha=4.0), est.FSV(alpha=4.0), {"lam": [0.05, *np.arange(1, 10) / 10, 0.95]}),
-        (est.L2L1SVMCV(mu=[1, 10, 100], nu=[0.1, 1], cv=2), est.L2L1SVM(), {"nu": [0.1, 1], "mu": [1, 10, 100]}),
-        (est.L2L0SVMCV(mu=[1, 10, 100], nu=[0.1, 1], cv=2), est.L2L0SVM(), {"nu": [0.1, 1], "mu": [1, 10, 100]}),
-        (est.QuadraticFSVCV(lam=[0.05, 0.2], cv=2), est.QuadraticFSV(), {"lam": [0.05, 0.2]}),
-        (est.AlignmentSVMCV(C=2.0, cv=2), est.AlignmentSVM(C=2.0), {"lam": np.arange(10) / 10}),
-    ],
-    ids=lambda value: name_of(value) if hasattr(value, "fit") else "",
-)
-def test_paths_choose_what_refits_choose(chosen, plain, grid):
-    X, y = samples(60, seed=1)
-    found = clone(chosen).fit(X, y)
-    refits = GridSearchCV(plain, {name: list(values) for name, values in grid.items()}, cv=chosen.cv).fit(X, y)
-
-    def scores(table):
-        points = [tuple(round(float(point[name]), 9) for name in grid) for point in table["params"]]
-        return dict(zip(points, np.round(table["mean_test_score"], 9), strict=True))
-
-    expected = scores(refits.cv_results_)
-    assert scores(found.cv_results_) == expected
-    best = max(expected, key=lambda point: (expected[point], point))  # of equal scores the larger (ν, µ), λ
-    assert tuple(found.best_params_[name] for name in grid) == pytest.approx(best)
-    assert found.best_score_ == pytest.approx(expected[best])
-    assert found.cv_results_["rank_test_score"][found.best_index_] == 1
-    once = clone(plain).set_params(**found.best_params_).fit(X, y)
-    assert (found.decision_function(X) == once.decision_function(X)).all()
-    assert (found.get_support() == once.get_support()).all()
-
-
-def test_the_model_is_built_once_along_a_path():
-    X, y = samples()
-    assert dcprog.path(models.l2_l0_svm, X, y, mu=[1.0, 10.0], nu=[0.1, 1.0], tol=1e-4).builds == 1
-
-
-def test_c_of_the_alignment_svm_is_chosen_with_all_features():
-    X, y = samples(60, seed=2)
-    folds = StratifiedKFold(3)
-    found = est.AlignmentSVMCV(cv=folds).fit(X, y)
-    errors = {}
-    for k in range(-5, 6):
-        wrong = [
-            np.mean(models.kernel_svm(X[train], y[train], C=np.exp(k)).predict(X[test]) != y[test])
-            for train, test in folds.split(X, y)
-        ]
-        errors[k] = round(float(np.mean(wrong)), 9)
-    assert np.log(found.best_params_["C"]) == pytest.approx(min(errors, key=lambda k: (errors[k], k)))
-    assert set(found.best_params_) == {"lam", "C"}
-
-
-def test_jobs_splitters_and_scorers():
-    X, y = samples(60)
-    paper = StratifiedShuffleSplit(2, test_size=0.5, random_state=0)
-    one = est.FSVCV(cv=paper, scoring="balanced_accuracy").fit(X, y)
-    two = est.FSVCV(cv=paper, scoring="balanced_accuracy", n_jobs=2).fit(X, y)
-    assert (one.cv_results_["mean_test_score"] == two.cv_results_["mean_test_score"]).all()
-    assert (one.coef_ == two.coef_).all()
-    table = pd.DataFrame(one.cv_results_)
-    assert {"param_lam", "split1_test_score", "std_test_score", "mean_n_features"} <= set(table.columns)
-    assert (np.diff(table["mean_n_features"]) <= 0).mean() > 0.8
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.lists(st.integers(0, 3), min_size=3, max_size=12), st.randoms(use_true_random=False))
-def test_of_equal_scores_the_largest_parameter_wins(scores, random):
-    sizes = list(range(len(scores)))
-    random.shuffle(sizes)
-    points = np.array([[{"lam": size} for size in sizes]] * 2)
-    table = np.array([scores, scores]) / 10
-    table[0], table[1] = table[0] + 0.1, table[1] - 0.1  # equal up to rounding
-    found = Validation(points, table, np.zeros_like(table), np.zeros_like(table))
-    best = found.best(lambda point: point["lam"])
-    assert scores[best] == max(scores)
-    assert sizes[best] == max(size for size, score in zip(sizes, scores, strict=True) if score == max(scores))
-
-
-def test_a_class_of_ones_own():
-    class Mine(est.FSVCV):
-        """No other weights than FSVCV's."""
-
-    assert Mine(lam=[0.1, 0.2], cv=2).fit(*samples()).best_params_["lam"] in (0.1, 0.2)
-
-
-def test_signatures_are_those_of_the_method_and_of_cross_validation():
-    plain, chosen = inspect.signature(est.FSV), inspect.signature(est.FSVCV)
-    assert [*plain.parameters, "cv", "scoring", "n_jobs"] == list(chosen.parameters)
-    with pytest.raises(TypeError, match="lamda"):
-        est.FSVCV(lamda=[0.1])
-
-
 # --- What goes wrong -------------------------------------------------------------------------------------------------------
 
 
@@ -450,15 +351,6 @@ def test_limits_are_warnings(estimator):
     assert estimator.n_iter_ == 1
 
 
-def test_limits_in_cross_validation_are_one_warning():
-    with pytest.warns(ConvergenceWarning) as caught:
-        est.FSVCV(lam=[0.01, 0.02], cv=2, max_iter=1).fit(*samples())
-    assert [str(w.message).split(":")[0] for w in caught] == [
-        "4 of 4 runs in cross-validation have not converged",
-        "FSV has not converged (iteration_limit)",
-    ]
-
-
 @pytest.mark.parametrize("status", [Status.SUBPROBLEM_FAILED, Status.UNBOUNDED, Status.INFEASIBLE, Status.NOT_CONVEX])
 def test_failures_are_errors(status):
     with pytest.raises(NotSolvedError, match=rf"FSV was not trained \({status}\): why"):
@@ -476,9 +368,3 @@ class Interrupted(Exponential):
 def test_ctrl_c_ends_training(estimator):
     with pytest.raises(KeyboardInterrupt):
         estimator.fit(*samples())
-
-
-def test_ctrl_c_ends_a_path():
-    walked = dcprog.path(models.fsv, *samples(), lam=[0.1, 0.2, 0.3], penalty=Interrupted(5.0))
-    assert [result.status for result in walked] == [Status.INTERRUPTED]
-    assert len(walked.parameters) == 1

@@ -1,0 +1,129 @@
+"""Weights chosen by cross-validation: paths choose what refits would choose, and the largest where scores are equal."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShuffleSplit
+from test_estimators import Interrupted, name_of, samples
+
+import dcprog
+from dcprog import estimators as est
+from dcprog import models
+from dcprog.estimators.path_cv import Validation
+from dcprog.result import Status
+
+
+@pytest.mark.parametrize(
+    ("chosen", "plain", "grid"),
+    [
+        (est.LinearSVMCV(cv=3), est.LinearSVM(), {"lam": [1 / (1 + np.exp(k)) for k in range(-5, 6)]}),
+        (est.L1SVMCV(cv=3), est.L1SVM(), {"lam": [0.05, *np.arange(1, 10) / 10, 0.95]}),
+        (est.FSVCV(cv=3, alpha=4.0), est.FSV(alpha=4.0), {"lam": [0.05, *np.arange(1, 10) / 10, 0.95]}),
+        (est.L2L1SVMCV(mu=[1, 10, 100], nu=[0.1, 1], cv=2), est.L2L1SVM(), {"nu": [0.1, 1], "mu": [1, 10, 100]}),
+        (est.L2L0SVMCV(mu=[1, 10, 100], nu=[0.1, 1], cv=2), est.L2L0SVM(), {"nu": [0.1, 1], "mu": [1, 10, 100]}),
+        (est.QuadraticFSVCV(lam=[0.05, 0.2], cv=2), est.QuadraticFSV(), {"lam": [0.05, 0.2]}),
+        (est.AlignmentSVMCV(C=2.0, cv=2), est.AlignmentSVM(C=2.0), {"lam": np.arange(10) / 10}),
+    ],
+    ids=lambda value: name_of(value) if hasattr(value, "fit") else "",
+)
+def test_paths_choose_what_refits_choose(chosen, plain, grid):
+    X, y = samples(60, seed=1)
+    found = clone(chosen).fit(X, y)
+    refits = GridSearchCV(plain, {name: list(values) for name, values in grid.items()}, cv=chosen.cv).fit(X, y)
+
+    def scores(table):
+        points = [tuple(round(float(point[name]), 9) for name in grid) for point in table["params"]]
+        return dict(zip(points, np.round(table["mean_test_score"], 9), strict=True))
+
+    expected = scores(refits.cv_results_)
+    assert scores(found.cv_results_) == expected
+    best = max(expected, key=lambda point: (expected[point], point))  # of equal scores the larger (ν, µ), λ
+    assert tuple(found.best_params_[name] for name in grid) == pytest.approx(best)
+    assert found.best_score_ == pytest.approx(expected[best])
+    assert found.cv_results_["rank_test_score"][found.best_index_] == 1
+    once = clone(plain).set_params(**found.best_params_).fit(X, y)
+    assert (found.decision_function(X) == once.decision_function(X)).all()
+    assert (found.get_support() == once.get_support()).all()
+
+
+def test_the_model_is_built_once_along_a_path():
+    X, y = samples()
+    assert dcprog.path(models.l2_l0_svm, X, y, mu=[1.0, 10.0], nu=[0.1, 1.0], tol=1e-4).builds == 1
+
+
+def test_c_of_the_alignment_svm_is_chosen_with_all_features():
+    X, y = samples(60, seed=2)
+    folds = StratifiedKFold(3)
+    found = est.AlignmentSVMCV(cv=folds).fit(X, y)
+    errors = {}
+    for k in range(-5, 6):
+        wrong = [
+            np.mean(models.kernel_svm(X[train], y[train], C=np.exp(k)).predict(X[test]) != y[test])
+            for train, test in folds.split(X, y)
+        ]
+        errors[k] = round(float(np.mean(wrong)), 9)
+    assert np.log(found.best_params_["C"]) == pytest.approx(min(errors, key=lambda k: (errors[k], k)))
+    assert set(found.best_params_) == {"lam", "C"}
+
+
+def test_jobs_splitters_and_scorers():
+    X, y = samples(60)
+    paper = StratifiedShuffleSplit(2, test_size=0.5, random_state=0)
+    one = est.FSVCV(cv=paper, scoring="balanced_accuracy").fit(X, y)
+    two = est.FSVCV(cv=paper, scoring="balanced_accuracy", n_jobs=2).fit(X, y)
+    assert (one.cv_results_["mean_test_score"] == two.cv_results_["mean_test_score"]).all()
+    assert (one.coef_ == two.coef_).all()
+    table = pd.DataFrame(one.cv_results_)
+    assert {"param_lam", "split1_test_score", "std_test_score", "mean_n_features"} <= set(table.columns)
+    assert (np.diff(table["mean_n_features"]) <= 0).mean() > 0.8
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.integers(0, 3), min_size=3, max_size=12), st.randoms(use_true_random=False))
+def test_of_equal_scores_the_largest_parameter_wins(scores, random):
+    sizes = list(range(len(scores)))
+    random.shuffle(sizes)
+    points = np.array([[{"lam": size} for size in sizes]] * 2)
+    table = np.array([scores, scores]) / 10
+    table[0], table[1] = table[0] + 0.1, table[1] - 0.1  # equal up to rounding
+    found = Validation(points, table, np.zeros_like(table), np.zeros_like(table))
+    best = found.best(lambda point: point["lam"])
+    assert scores[best] == max(scores)
+    assert sizes[best] == max(size for size, score in zip(sizes, scores, strict=True) if score == max(scores))
+
+
+def test_a_class_of_ones_own():
+    class Mine(est.FSVCV):
+        """No other weights than FSVCV's."""
+
+    assert Mine(lam=[0.1, 0.2], cv=2).fit(*samples()).best_params_["lam"] in (0.1, 0.2)
+
+
+def test_signatures_are_those_of_the_method_and_of_cross_validation():
+    plain, chosen = inspect.signature(est.FSV), inspect.signature(est.FSVCV)
+    assert [*plain.parameters, "cv", "scoring", "n_jobs"] == list(chosen.parameters)
+    with pytest.raises(TypeError, match="lamda"):
+        est.FSVCV(lamda=[0.1])
+
+
+def test_limits_in_cross_validation_are_one_warning():
+    with pytest.warns(ConvergenceWarning) as caught:
+        est.FSVCV(lam=[0.01, 0.02], cv=2, max_iter=1).fit(*samples())
+    assert [str(w.message).split(":")[0] for w in caught] == [
+        "4 of 4 runs in cross-validation have not converged",
+        "FSV has not converged (iteration_limit)",
+    ]
+
+
+def test_ctrl_c_ends_a_path():
+    walked = dcprog.path(models.fsv, *samples(), lam=[0.1, 0.2, 0.3], penalty=Interrupted(5.0))
+    assert [result.status for result in walked] == [Status.INTERRUPTED]
+    assert len(walked.parameters) == 1
