@@ -96,21 +96,19 @@ def cvxpy_loop_l2_l0(X: Any, y: np.ndarray, mu: float, nu: float, solver: str = 
     return _dca(step, d, nu)
 
 
-def dccp_fsv(X: Any, y: np.ndarray, lam: float) -> tuple[float, int]:
-    """FSV stated to dccp, which linearises the concave part itself."""
+def dccp_fsv(X: Any, y: np.ndarray, lam: float, solver: str | None = None) -> tuple[float, int]:
+    """FSV stated to dccp, which linearises the concave part itself; by default with the solver that it takes itself."""
     import cvxpy as cp
     import dccp  # noqa: F401 (registers the method)
 
     n, d = X.shape
     w, v, b, xi = cp.Variable(d), cp.Variable(d), cp.Variable(), cp.Variable(n, nonneg=True)
-    t = cp.Variable(d)
-    constraints = [cp.multiply(y, X @ w + b) + xi >= 1, -v <= w, w <= v, cp.exp(-ALPHA * v) >= t]
-    problem = cp.Problem(cp.Minimize((1 - lam) * cp.sum(xi) + lam * cp.sum(1 - t)), constraints)
-    v.value, w.value, t.value = np.ones(d), np.zeros(d), np.exp(-ALPHA * np.ones(d))
-    b.value, xi.value = 0.0, np.ones(n)
+    constraints = [cp.multiply(y, X @ w + b) + xi >= 1, -v <= w, w <= v]
+    problem = cp.Problem(cp.Minimize((1 - lam) * cp.sum(xi) + lam * cp.sum(1 - cp.exp(-ALPHA * v))), constraints)
+    v.value, w.value, b.value, xi.value = np.ones(d), np.zeros(d), 0.0, np.ones(n)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        problem.solve(method="dccp", solver="CLARABEL", ep=TOL, max_iter=100)
+        problem.solve(method="dccp", ep=TOL, max_iter=100, **({} if solver is None else {"solver": solver}))
     if w.value is None:
         raise RuntimeError("dccp found no point")
     errors = np.maximum(0, 1 - y * (X @ w.value + b.value)).sum()
