@@ -116,11 +116,9 @@ def dccp_fsv(X: Any, y: np.ndarray, lam: float, solver: str | None = None) -> tu
 
 
 def _dca(step: Callable[[np.ndarray], tuple[np.ndarray, float]], d: int, weight: float) -> tuple[float, int]:
-    v = np.ones(d)
-    for iteration in range(1, 1001):
+    v, change, iterations, rest = np.ones(d), np.inf, 0, np.nan
+    while change > TOL and iterations < 1000:
         new, rest = step(weight * ALPHA * np.exp(-ALPHA * v))
-        change = np.abs(new - v) / np.maximum(np.abs(v), 1.0)
-        v = new
-        if change.max() <= TOL:
-            break
-    return rest + weight * (1 - np.exp(-ALPHA * v)).sum(), iteration
+        change = float((np.abs(new - v) / np.maximum(np.abs(v), 1.0)).max())
+        v, iterations = new, iterations + 1
+    return rest + weight * (1 - np.exp(-ALPHA * v)).sum(), iterations

@@ -2,8 +2,8 @@
 
     DCPROG_DATA=… OPENBLAS_NUM_THREADS=1 python -m benchmarks.solvers [--limit SECONDS]
 
-Whole DCA runs from the compiled program on, seconds; "–" where a solver declares that it cannot, ">" where it took longer than
-the limit, "*" where its claims did not hold and another solver took over.
+Whole DCA runs from the compiled program on, seconds; "–" where a solver declares that it cannot, ">" where it took longer
+than the limit, "*" where its claims did not hold and another solver took over.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     rows = []
-    print(f"{'data':11} {'method':15} {'runs':>5} {'failed':>6} {'residual':>9} {'rise':>9} {'notes':>5} {'iter':>6} {'seconds':>8}")
+    print("data        method           runs failed  residual      rise notes   iter  seconds")
     for name in arguments.data:
         data = datasets.load(name, standardise=True)
         for method in arguments.methods:

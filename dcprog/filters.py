@@ -43,8 +43,8 @@ def kolmogorov_smirnov_score(X: Any, y: Any) -> Vector:
     overall = np.arange(1, n + 1)[:, None] / n
     of_class = np.cumsum(y[order] > 0, axis=0) / positive
     last = np.vstack([values[1:] != values[:-1], np.ones((1, X.shape[1]), dtype=bool)])  # of a run of equal values
-    distance: Vector = np.where(last, np.abs(overall - of_class), 0.0).max(axis=0)
-    return np.sqrt(n) * distance
+    score: Vector = np.sqrt(n) * np.where(last, np.abs(overall - of_class), 0.0).max(axis=0)
+    return score
 
 
 def _dense(X: Any, y: Any) -> tuple[Matrix, Vector]:

@@ -21,7 +21,7 @@ Seed: TypeAlias = int | np.random.Generator | None
 Samples: TypeAlias = tuple[Matrix, Vector]
 
 NOISE_VARIANCE = 20.0
-"""N(0, 20) of the papers, read as a variance."""
+"""N(0, 20) of the papers, read as a variance; after scaling to unit variance, as they do, the reading makes no difference."""
 
 
 def weston_linear(n: int, d: int = 202, seed: Seed = None) -> Samples:
@@ -129,8 +129,8 @@ def lithuanian(n: int, copies: int = 50, seed: Seed = None) -> Samples:
 
     def plane(y: Vector, rng: np.random.Generator) -> Matrix:
         angle = 2 * np.pi / 3 * (rng.random(len(y)) - 0.5)
-        radius = np.where(y > 0, 10.0, 6.2)[:, None]
-        return radius * np.column_stack([np.cos(angle), np.sin(angle)]) + rng.standard_normal((len(y), 2))
+        arc: Matrix = np.where(y > 0, 10.0, 6.2)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+        return arc + rng.standard_normal((len(y), 2))
 
     return _in_copies(plane, n, copies, seed)
 
