@@ -21,7 +21,7 @@ Seed: TypeAlias = int | np.random.Generator | None
 Samples: TypeAlias = tuple[Matrix, Vector]
 
 NOISE_VARIANCE = 20.0
-"""N(0, 20) of the papers, read as a variance; after scaling to unit variance, as they do, the reading makes no difference."""
+"""N(0, 20) of the papers, read as a variance; after the papers' scaling the reading makes no difference."""
 
 
 def weston_linear(n: int, d: int = 202, seed: Seed = None) -> Samples:

@@ -29,6 +29,7 @@ _CLASSES = {
     "scipy": "dcprog.solvers.scipy:SciPy",
     "clarabel": "dcprog.solvers.clarabel:Clarabel",
     "osqp": "dcprog.solvers.osqp:OSQP",
+    "nlpsvm": "dcprog.solvers.nlpsvm:NLPSVM",
 }
 
 PREFERENCE: dict[ProblemClass, tuple[str, ...]] = {
