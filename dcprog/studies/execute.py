@@ -11,6 +11,8 @@ from dcprog.errors import DCProgError, MissingExtraError
 from dcprog.studies.cells import Cell, Result, Task
 from dcprog.studies.store import Store
 
+SECONDS = 20.0
+"""So long a Dask scheduler is waited for."""
 Watch = Callable[[Sequence[Task]], contextlib.AbstractContextManager[Callable[[Task], None]]]
 """Told which tasks will run, gives a context with a function to call when one is done."""
 
@@ -80,8 +82,8 @@ def _computed(tasks: Sequence[Task], jobs: int, dask: str | None) -> Generator[t
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    with _backend(dask) as settings:
-        parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, **settings)
+    with _backend(jobs, dask) as settings:
+        parallel = Parallel(return_as="generator_unordered", batch_size=1, **settings)
         try:
             yield from parallel(delayed(compute)(task) for task in tasks)
         except TerminatedWorkerError:
@@ -91,10 +93,10 @@ def _computed(tasks: Sequence[Task], jobs: int, dask: str | None) -> Generator[t
 
 
 @contextlib.contextmanager
-def _backend(dask: str | None) -> Iterator[Mapping[str, Any]]:
+def _backend(jobs: int, dask: str | None) -> Iterator[Mapping[str, Any]]:
     """Processes here, or a Dask cluster by joblib's own backend."""
     if dask is None:
-        yield {"backend": "loky"}
+        yield {"n_jobs": jobs, "backend": "loky"}
         return
     try:
         from distributed import Client
@@ -105,7 +107,7 @@ def _backend(dask: str | None) -> Iterator[Mapping[str, Any]]:
     from joblib import parallel_config
 
     try:
-        client = Client(dask)
+        client = Client(dask, timeout=SECONDS)
     except (OSError, ValueError) as error:
         raise DCProgError(f"no Dask scheduler answers at {dask} ({error}): start one with `dask scheduler`") from None
     with client, parallel_config(backend="dask", wait_for_workers_timeout=60):

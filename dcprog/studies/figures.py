@@ -34,32 +34,36 @@ class Point(NamedTuple):
 
 
 def pictures(results: Mapping[Cell, Result], points: Sequence[Point]) -> list[Picture]:
-    """All pictures that the results have something to show for. Needs matplotlib."""
+    """All pictures that the results have something to show for, a method always in the same colour. Needs matplotlib."""
     require_matplotlib()
-    drawn = [error_against_features(points), features_over_lambda(results), convergence(results)]
+    methods = dict.fromkeys([*(point.method for point in points), *(cell.method for cell in sorted(results))])
+    colours = {method: f"C{i}" for i, method in enumerate(methods)}
+    drawn = [
+        error_against_features(points, colours),
+        features_over_lambda(results, colours),
+        convergence(results, colours),
+    ]
     return [picture for picture in drawn if picture is not None]
 
 
-def error_against_features(points: Sequence[Point]) -> Picture | None:
+def error_against_features(points: Sequence[Point], colours: Mapping[str, str]) -> Picture | None:
     """One axes a data set: the lower left corner is where one wants to be."""
     names = list(dict.fromkeys(point.data for point in points))
-    methods = list(dict.fromkeys(point.method for point in points))
     if not names:
         return None
     figure, axes = _grid(names)
     for name, ax in zip(names, axes, strict=True):
         for point in points:
             if point.data == name:
-                face = "none" if point.paper else f"C{methods.index(point.method)}"
-                ax.plot(point.features, point.error, "o", color=f"C{methods.index(point.method)}", markerfacecolor=face)
+                colour = colours[point.method]
+                ax.plot(point.features, point.error, "o", color=colour, markerfacecolor="none" if point.paper else colour)
         ax.set(title=name, xlabel="features", ylabel="error [%]")
-    handles = [_handle(f"C{i}", method) for i, method in enumerate(methods)]
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 5))
+    _legend(figure, {point.method for point in points}, colours)
     papers = any(point.paper for point in points)
     return _picture(figure, "Test error against number of features" + ("; hollow: as published." if papers else "."))
 
 
-def features_over_lambda(results: Mapping[Cell, Result]) -> Picture | None:
+def features_over_lambda(results: Mapping[Cell, Result], colours: Mapping[str, str]) -> Picture | None:
     """The mean number of features along the validation path, for the methods with a penalty λ on features."""
     paths: dict[str, dict[str, list[list[tuple[float, int]]]]] = defaultdict(lambda: defaultdict(list))
     for cell in sorted(results):
@@ -71,15 +75,16 @@ def features_over_lambda(results: Mapping[Cell, Result]) -> Picture | None:
         "λ",
         "features",
         "Number of selected features over λ, on half of the training part, mean over the splits.",
+        colours,
     )
 
 
-def convergence(results: Mapping[Cell, Result]) -> Picture | None:
-    """f(x_k) − f(x_end) of the final training of one split."""
+def convergence(results: Mapping[Cell, Result], colours: Mapping[str, str]) -> Picture | None:
+    """f(x_k) − f(x_end) of the final training of one split; convex programs are solved in one step, and left out."""
     shown: dict[str, dict[str, tuple[list[float], list[float]]]] = defaultdict(dict)
     for cell in sorted(results):
         f = np.array(results[cell].get("history", []))
-        if cell.method not in shown[cell.data] and len(f) > 2 and f[0] > f[-1]:
+        if cell.method not in shown[cell.data] and len(f) > 3 and f[0] > f[-1]:
             above = np.maximum(f - f[-1], 0.0) / (f[0] - f[-1])
             shown[cell.data][cell.method] = list(range(len(f))), np.where(above > 1e-16, above, np.nan).tolist()
     return _lines(
@@ -87,6 +92,7 @@ def convergence(results: Mapping[Cell, Result]) -> Picture | None:
         "iteration",
         "(f − f_end) / (f_0 − f_end)",
         "Convergence of DCA in the final training of the first split.",
+        colours,
         log=True,
     )
 
@@ -97,20 +103,23 @@ def _mean_line(lines: list[list[tuple[float, int]]]) -> tuple[list[float], list[
 
 
 def _lines(
-    content: Mapping[str, Mapping[str, tuple[list[float], list[float]]]], x: str, y: str, caption: str, log: bool = False
+    content: Mapping[str, Mapping[str, tuple[list[float], list[float]]]],
+    x: str,
+    y: str,
+    caption: str,
+    colours: Mapping[str, str],
+    log: bool = False,
 ) -> Picture | None:
     if not content:
         return None
-    methods = sorted({method for lines in content.values() for method in lines})
     figure, axes = _grid(list(content))
     for (name, lines), ax in zip(content.items(), axes, strict=True):
         for method, (xs, ys) in lines.items():
-            ax.plot(xs, ys, ".-", color=f"C{methods.index(method)}")
+            ax.plot(xs, ys, ".-", color=colours[method])
         ax.set(title=name, xlabel=x, ylabel=y)
         if log:
             ax.set_yscale("log")
-    handles = [_handle(f"C{i}", method) for i, method in enumerate(methods)]
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 5))
+    _legend(figure, {method for lines in content.values() for method in lines}, colours)
     return _picture(figure, caption)
 
 
@@ -124,10 +133,11 @@ def _grid(names: Sequence[str]) -> tuple[Any, list[Any]]:
     return figure, [figure.add_subplot(rows, columns, i + 1) for i in range(len(names))]
 
 
-def _handle(color: str, label: str) -> Any:
+def _legend(figure: Any, methods: set[str], colours: Mapping[str, str]) -> None:
     from matplotlib.lines import Line2D
 
-    return Line2D([], [], marker="o", color=color, label=label)
+    handles = [Line2D([], [], marker="o", color=colours[name], label=name) for name in colours if name in methods]
+    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 5))
 
 
 def _picture(figure: Any, caption: str) -> Picture:

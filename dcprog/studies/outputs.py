@@ -29,22 +29,23 @@ def lines(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, Row]]:
     return grouped
 
 
-def number(value: float | None, signed: bool = False) -> str:
+def number(value: float | None, decimals: int = 1, signed: bool = False) -> str:
     """A figure as tables print it.
 
-    >>> number(2.04), number(0.3, signed=True), number(None), number(248.13)
-    ('2.0', '+0.3', '–', '248.1')
+    >>> number(2.04), number(0.3, signed=True), number(None), number(0.4261, decimals=3)
+    ('2.0', '+0.3', '–', '0.426')
     """
-    return "–" if value is None else f"{value:{'+' if signed else ''}.{2 if abs(value) < 0.095 and value else 1}f}"
+    return "–" if value is None else f"{value:{'+' if signed else ''}.{decimals}f}"
 
 
 def cells(row: Row | None) -> tuple[str, str, str]:
     """Paper, ours, difference: ? marks a figure that is hard to read, * a difference that the splits do not explain."""
     if row is None:
         return ("–", "–", "–")
-    paper = "–" if row.paper is None else f"{row.paper.value:g}{'' if row.paper.sure else '?'}"
-    ours = row.note or number(row.ours)
-    return paper, ours, number(row.difference, signed=True) + (MARK if row.outside else "")
+    decimals = 1 if row.paper is None else max(row.paper.decimals, 1)
+    paper = "–" if row.paper is None else number(row.paper.value, row.paper.decimals) + ("" if row.paper.sure else "?")
+    ours = row.note or number(row.ours, decimals)
+    return paper, ours, number(row.difference, decimals, signed=True) + (MARK if row.outside else "")
 
 
 def write_tables(reproduction: Reproduction, directory: Path) -> list[Path]:

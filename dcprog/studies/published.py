@@ -22,8 +22,12 @@ class Figure(NamedTuple):
 
     value: float
     sure: bool = True
-    rounding: float = 0.0
-    """Half a unit of the last printed digit."""
+    decimals: int = 1
+
+    @property
+    def rounding(self) -> float:
+        """Half a unit of the last printed digit."""
+        return float(0.5 * 10.0**-self.decimals)
 
 
 @cache
@@ -31,7 +35,7 @@ def published(study: str) -> dict[Entry, Figure]:
     """All figures of a paper.
 
     >>> published("neumann2005")[Entry("3", "liver", "fsv", "features")]
-    Figure(value=2.1, sure=True, rounding=0.05)
+    Figure(value=2.1, sure=True, decimals=1)
     """
     text = resources.files("dcprog.studies").joinpath("tables").joinpath(f"{study}.csv").read_text(encoding="utf-8")
     rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
@@ -39,5 +43,4 @@ def published(study: str) -> dict[Entry, Figure]:
 
 
 def _figure(text: str, sure: str) -> Figure:
-    decimals = len(text.partition(".")[2])
-    return Figure(float(text), sure == "yes", 0.5 * 10.0**-decimals)
+    return Figure(float(text), sure == "yes", len(text.partition(".")[2]))

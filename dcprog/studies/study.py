@@ -39,7 +39,7 @@ class Row:
     def outside(self) -> bool:
         """Whether the difference is more than rounding and the variance over splits explain.
 
-        >>> Row("3", "liver", "fsv", "error", Figure(36.2, rounding=0.05), 40.0, spread=1.0).outside
+        >>> Row("3", "liver", "fsv", "error", Figure(36.2), 40.0, spread=1.0).outside
         True
         """
         if self.difference is None or self.spread is None or self.paper is None:

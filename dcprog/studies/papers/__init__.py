@@ -7,7 +7,7 @@ from importlib import import_module
 from dcprog.errors import unknown_name
 from dcprog.studies.study import Study
 
-NAMES = ("neumann2005",)
+NAMES = ("neumann2005", "weston2003", "fung2004", "weston2001", "fortuna2005")
 
 
 def find(name: str) -> Study:

@@ -1,0 +1,112 @@
+"""Tables that average over trials: a training and a test set are drawn, or split off, so many times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from dcprog import datasets
+from dcprog._typing import Matrix, Vector
+from dcprog.errors import DataError
+from dcprog.studies.cells import Cell, Result, Task, fingerprint
+from dcprog.studies.published import Entry, published
+from dcprog.studies.statistics import mean_and_variance
+from dcprog.studies.study import Row, Table
+
+Work = Callable[[str, str, int], dict[str, dict[str, float]]]
+"""``work(data, method, trial)`` gives for each line of the table its quantities."""
+
+
+class Drawn(NamedTuple):
+    """Points to train on, points to test on, scaled to mean 0 and variance 1 over the former."""
+
+    X: Matrix
+    y: Vector
+    T: Matrix
+    labels: Vector
+
+
+def drawn(X: Matrix, y: Vector, T: Matrix, labels: Vector) -> Drawn:
+    mean, scale = X.mean(axis=0), X.std(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    return Drawn((X - mean) / scale, y, (T - mean) / scale, labels)
+
+
+def random_split(name: str, n: int, rng: np.random.Generator) -> Drawn:
+    """n samples of a data set to train on, drawn until they are of both classes, and the others to test on."""
+    data = datasets.load(name)
+    order = rng.permutation(len(data.y))
+    while len(set(data.y[order[:n]])) < 2:
+        order = rng.permutation(len(data.y))
+    train, test = order[:n], order[n:]
+    return drawn(data.X[train], data.y[train], data.X[test], data.y[test])
+
+
+def wrong(predicted: Vector, labels: Vector) -> float:
+    """Error in percent."""
+    return float(100.0 * (predicted != labels).mean())
+
+
+@dataclass(frozen=True)
+class Trials(Table):
+    """Means over trials. ``lines`` are the lines of the table for a data set, ``loaded`` the sets that have to be here."""
+
+    trials: int
+    quantities: tuple[str, ...]
+    work: Work
+    lines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    loaded: tuple[str, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
+    cost: float = 1.0
+
+    def method_title(self, method: str) -> str:
+        return self.titles.get(method, method)
+
+    def absent(self, data: str) -> str | None:
+        if data not in self.loaded:
+            return None
+        try:
+            datasets.load(data)
+        except DataError as error:
+            return str(error)
+        return None
+
+    def tasks(self, data: Sequence[str], methods: Sequence[str]) -> list[Task]:
+        tasks: list[Task] = []
+        for name in data:
+            key = {"trials": self.study, "data": fingerprint(datasets.load(name)) if name in self.loaded else ""}
+            for method in methods:
+                cells = (Cell(self._protocol, name, method, i) for i in range(self.trials))
+                tasks += [Task(c, key, partial(_worked, self.work, name, method, c.split), self.cost) for c in cells]
+        return tasks
+
+    def rows(self, results: Mapping[Cell, Result], data: Sequence[str], methods: Sequence[str]) -> list[Row]:
+        rows: list[Row] = []
+        for name in data:
+            for line in self.lines.get(name, (name,)):
+                for method in methods:
+                    cells = [Cell(self._protocol, name, method, i) for i in range(self.trials)]
+                    found = [results[cell]["lines"][line] for cell in cells if cell in results]
+                    rows += [self._figure(found, line, method, quantity) for quantity in self.quantities]
+        return rows
+
+    @property
+    def _protocol(self) -> str:
+        return f"table-{self.number}"
+
+    def _figure(self, found: list[dict[str, float]], line: str, method: str, quantity: str) -> Row:
+        if len(found) < self.trials:
+            return self.row(line, method, quantity, None, None, f"{len(found)} of {self.trials} trials")
+        ours, variance = mean_and_variance([values[quantity] for values in found])
+        error = float(np.sqrt(variance / self.trials))
+        theirs = published(self.study).get(Entry(self.number, line, method, "standard_error"))
+        of_paper = error if theirs is None or quantity != "error" else theirs.value
+        return self.row(line, method, quantity, ours, float(np.hypot(error, of_paper)))
+
+
+def _worked(work: Work, data: str, method: str, trial: int) -> Result:
+    return {"lines": work(data, method, trial)}

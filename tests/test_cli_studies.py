@@ -1,0 +1,206 @@
+"""The commands for studies: what they print and write, and how they say no."""
+
+import json
+import re
+import sys
+
+import numpy as np
+import pytest
+from data_sets import needs_data
+from study_tools import small_data
+
+from dcprog.cli import main
+from dcprog.datasets import download
+from dcprog.datasets.uci import RECIPES
+from dcprog.errors import DataError
+
+
+@pytest.fixture
+def file(tmp_path):
+    data = small_data()
+    path = tmp_path / "mine.csv"
+    lines = [",".join([*(f"{v:.6g}" for v in row), str(int(label))]) for row, label in zip(data.X, data.y, strict=True)]
+    path.write_text("\n".join([",".join([*(f"a{j}" for j in range(8)), "label"]), *lines]))
+    return path
+
+
+def compared(file, out, *words):
+    return main(["compare", "--data", str(file), "--methods", "rlp,svm", "--folds", "3", "--out", str(out), *words])
+
+
+def test_compare_prints_a_table_and_writes_a_report(file, tmp_path, capsys):
+    assert compared(file, tmp_path / "out") == 0
+    said = capsys.readouterr()
+    assert "mine: 200 samples, 8 features, 3 splits" in said.out
+    assert "No winner" in said.out
+    assert said.err == ""
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert page.count('<img src="data:image/svg+xml;base64,') >= 1
+    assert not re.search(r'(src|href)="(?!data:)', page), "the report needs nothing else"
+    results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert [line["method"] for line in results["methods"]] in (["rlp", "svm"], ["svm", "rlp"])
+    assert compared(file, tmp_path / "out", "--json") == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again == results, "the second run takes everything from the first, times as well"
+
+
+def test_a_report_without_matplotlib_says_so(file, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert compared(file, tmp_path / "out") == 0
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "<img" not in page
+    assert "pip install &#x27;dcprog[plot]&#x27;" in page
+
+
+def test_a_corrupted_cell_is_a_line_on_stderr(file, tmp_path, capsys):
+    compared(file, tmp_path / "out")
+    broken = next((tmp_path / "out").rglob("svm-000.json"))
+    broken.write_text("{")
+    capsys.readouterr()
+    assert compared(file, tmp_path / "out") == 0
+    said = capsys.readouterr().err
+    assert said.startswith("dcprog: ")
+    assert "svm-000.json is corrupted" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["reproduce", "neuman2005"], "did you mean 'neumann2005'"),
+        (["reproduce", "neumann2005", "--table", "12"], "unknown table of neumann2005 '12'"),
+        (["reproduce", "neumann2005", "--methods", "fsv,svn"], "did you mean 'svm'"),
+        (["compare", "--data", "breast_cancer", "--methods", "fvs"], "did you mean 'fsv'"),
+        (["compare", "--data", "nothing.csv"], "nothing.csv cannot be read"),
+        (["compare", "--data", "breast_cancer", "--folds", "1"], "1 folds of 569 samples"),
+        (["data", "--get", "livre"], "did you mean 'liver'"),
+    ],
+)
+def test_mistakes_are_one_line(words, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 2
+    said = capsys.readouterr()
+    assert message in said.err
+    assert said.err.count("\n") == 1
+    assert said.out == ""
+
+
+def test_text_in_a_number_column_is_named(file, tmp_path, capsys):
+    file.write_text(file.read_text().replace("\n", "\nlow,1,2,3,4,5,6,7,1\n", 1))
+    assert compared(file, tmp_path / "out") == 2
+    assert "line 2, column 'a0' holds 'low'" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_dask_that_is_not_installed(file, tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert compared(file, tmp_path / "out", "--dask", "tcp://127.0.0.1:8786") == 2
+    assert "pip install 'dcprog[dask]'" in capsys.readouterr().err
+
+
+def test_a_foreign_directory(file, tmp_path, capsys):
+    assert compared(file, tmp_path) == 2
+    assert "holds files" in capsys.readouterr().err
+
+
+def test_the_studies_are_listed(capsys):
+    assert main(["reproduce", "list", "--json"]) == 0
+    assert {row["study"] for row in json.loads(capsys.readouterr().out)} >= {"neumann2005", "weston2003"}
+
+
+@needs_data
+def test_reproduce_prints_and_writes_the_table(tmp_path, capsys):
+    words = [
+        "reproduce",
+        "neumann2005",
+        "--table",
+        "3",
+        "--data",
+        "liver",
+        "--methods",
+        "rlp,svm",
+        "--out",
+        str(tmp_path / "o"),
+    ]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert "Table 3" in said
+    assert "0 of 4 differences" in said
+    rows = (tmp_path / "o" / "table3.csv").read_text(encoding="utf-8").splitlines()
+    assert rows[0].startswith("data,method,features_paper,features_ours,features_difference,features_outside")
+    assert rows[1].startswith("liver,rlp,6.0,6.0,0.0,False,31.9,")
+    assert {path.name for path in (tmp_path / "o").iterdir()} == {
+        "study.json", "cells", "table3.csv", "results.json", "report.html",
+    }  # fmt: skip
+
+
+def test_data_is_listed_with_how_to_get_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("DCPROG_DATA", raising=False)
+    monkeypatch.setenv("DCPROG_CACHE", str(tmp_path))
+    assert main(["data", "--json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["liver"]["here"] == ""
+    assert "dcprog data --get liver" in rows["liver"]["get"]
+    assert rows["breast_cancer"]["here"] == "scikit-learn"
+
+
+# ── files as published ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_recipes_drop_what_they_say_and_label_as_they_say(tmp_path):
+    path = tmp_path / "wpbc.data"
+    cells = ["1", "R", "12", *(["0.5"] * 31), "2"]
+    rows = [
+        cells,
+        ["2", "N", "70", *cells[3:]],
+        ["3", "R", "70", *cells[3:]],
+        ["4", "N", "20", *cells[3:]],
+        [*cells[:-1], "?"],
+    ]
+    path.write_text("a header, of words\n" + "\n".join(",".join(row) for row in rows))
+    X, y = RECIPES["wpbc60"].read(path)
+    assert X.shape == (3, 32)
+    np.testing.assert_array_equal(y, [1, -1, -1])
+    assert len(RECIPES["wpbc24"].read(path)[1]) == 3
+    path.write_text("1,2,3\n4,5,6\n")
+    with pytest.raises(DataError, match="is not as in UCI"):
+        RECIPES["liver"].read(path)
+
+
+@needs_data
+@pytest.mark.parametrize("name", ["liver", "pima", "ionosphere", "sonar"])
+def test_a_published_file_gives_the_same_samples(name, tmp_path, monkeypatch):
+    """Written as UCI writes it, and found under UCI's name."""
+    from dcprog import datasets
+
+    data = datasets.load(name)
+    words = {"liver": ("1", "2"), "pima": ("0", "1"), "ionosphere": ("g", "b"), "sonar": ("M", "R")}[name]
+    rows = [",".join([*map(repr, map(float, x)), words[0] if label > 0 else words[1]]) for x, label in zip(data.X, data.y)]  # noqa: B905
+    (tmp_path / RECIPES[name].file).write_text("\n".join(rows))
+    monkeypatch.setenv("DCPROG_DATA", str(tmp_path))
+    again = datasets.load(name)
+    np.testing.assert_array_equal(again.X, data.X)
+    np.testing.assert_array_equal(again.y, data.y)
+    assert name in datasets.available()
+
+
+def test_a_download_is_checked(tmp_path, monkeypatch):
+    """A changed file is refused, and leaves nothing in the cache; a file that is right is not fetched again."""
+    import hashlib
+    from dataclasses import replace
+
+    source = tmp_path / "bupa.data"
+    source.write_text("85,92,45,27,31,0.0,1\n")
+    monkeypatch.setenv("DCPROG_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setitem(RECIPES, "liver", replace(RECIPES["liver"], url=source.as_uri()))
+    with pytest.raises(DataError, match="has changed"):
+        download("liver")
+    assert not (tmp_path / "cache").exists()
+    right = hashlib.sha256(source.read_bytes()).hexdigest()
+    monkeypatch.setitem(RECIPES, "liver", replace(RECIPES["liver"], sha256=right))
+    path = download("liver")
+    source.unlink()
+    assert download("liver") == path
+    path.write_text("corrupted")
+    with pytest.raises(DataError, match="cannot be downloaded"):
+        download("liver")
