@@ -45,8 +45,8 @@ def test_weston_linear_moments():
     means = (X * y[:, None]).mean(axis=0)
     assert X.shape == (MANY, 202)
     assert means[:6] == pytest.approx([0.7, 1.4, 2.1, 0.3, 0.6, 0.9], abs=0.06)
-    assert np.abs(means[6:]).max() < 0.15
-    assert X[:, 6:].var() == pytest.approx(20.0, rel=0.01)
+    assert np.abs(means[6:]).max() < 0.6
+    assert X[:, 6:].std() == pytest.approx(20.0, rel=0.01)
     signal = 0.7 * np.array([1, 4, 9]) + 1 - (0.7 * np.array([1, 2, 3])) ** 2
     assert (X * y[:, None])[:, :3].var(axis=0) == pytest.approx(signal, rel=0.05)
     assert (X[:, 0] * X[:, 3]).mean() == pytest.approx(0.0, abs=0.05)  # one of the two triples is always silent

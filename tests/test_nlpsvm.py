@@ -28,9 +28,6 @@ from dcprog.solvers.base import Claim
 from dcprog.solvers.nlpsvm import NLPSVM
 from dcprog.subproblem import Subproblem
 
-if "nlpsvm" not in registry.names():
-    registry.register(NLPSVM())
-
 seeds = st.integers(0, 10**6)
 
 

@@ -20,8 +20,8 @@ from dcprog.errors import DataError, unknown_name
 Seed: TypeAlias = int | np.random.Generator | None
 Samples: TypeAlias = tuple[Matrix, Vector]
 
-NOISE_VARIANCE = 20.0
-"""N(0, 20) of the papers, read as a variance; after the papers' scaling the reading makes no difference."""
+NOISE = 20.0
+"""N(0, 20) of the papers is a standard deviation: footnote 8 of Weston et al. (2003)."""
 
 
 def weston_linear(n: int, d: int = 202, seed: Seed = None) -> Samples:
@@ -32,7 +32,7 @@ def weston_linear(n: int, d: int = 202, seed: Seed = None) -> Samples:
     """
     rng = _start(n, d, 6, seed)
     y = _labels(n, rng)
-    X = rng.normal(0.0, np.sqrt(NOISE_VARIANCE), (n, d))
+    X = rng.normal(0.0, NOISE, (n, d))
     signal = y[:, None] * (np.array([1.0, 2.0, 3.0]) + rng.standard_normal((n, 3)))
     silence = rng.standard_normal((n, 3))
     first = rng.random(n)[:, None] < 0.7
@@ -47,7 +47,7 @@ def weston_nonlinear(n: int, d: int = 52, seed: Seed = None) -> Samples:
     """
     rng = _start(n, d, 2, seed)
     y = _labels(n, rng)
-    X = rng.normal(0.0, np.sqrt(NOISE_VARIANCE), (n, d))
+    X = rng.normal(0.0, NOISE, (n, d))
     centres = np.where(y[:, None] > 0, [3.0, -3.0], [0.75, 3.0]) * rng.choice([-1.0, 1.0], (n, 1))
     X[:, :2] = centres + rng.standard_normal((n, 2))
     return X, y
