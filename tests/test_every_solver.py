@@ -191,3 +191,10 @@ def test_options_reach_the_solver():
     assert dcprog.solve(program, solver="highs", solver_options={"simplex_strategy": 1}).success
     with pytest.raises(dcprog.errors.CapabilityError, match="HiGHS does not take the option nonsense"):
         dcprog.solve(program, solver="highs", solver_options={"nonsense": 1})
+
+
+def test_scipy_refuses_what_would_take_it_minutes():
+    rng = np.random.default_rng(0)
+    program = l2_l0_svm(rng.standard_normal((30, 1500)), np.repeat([1, -1], 15))
+    with pytest.raises(dcprog.errors.CapabilityError, match="up to 2000 variables and rows"):
+        dcprog.solve(program, solver="scipy")

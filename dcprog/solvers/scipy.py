@@ -31,6 +31,8 @@ TRUST = {
 }  # fmt: skip
 """The options of the two methods, those for finite differences left out, at their values here."""
 
+TRUST_SIZE = 2000
+"""Beyond this trust-constr and the dense fit of its multipliers take minutes."""
 ENDLESS = 1e12
 """A value this many times below the size of the first is taken for a fall without end."""
 STALLED = 1e-7
@@ -57,6 +59,12 @@ class SciPy(Solver):
     install = "comes with dcprog"
     classes = frozenset({ProblemClass.QP, ProblemClass.NLP})
     features = Feature.WARM_START | Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS
+
+    def missing(self, problem: Subproblem) -> str | None:
+        lack = super().missing(problem)
+        if lack is None and not problem.is_box and problem.n + problem.m > TRUST_SIZE:
+            return f"its trust-constr is for problems of up to {TRUST_SIZE} variables and rows"
+        return lack
 
     def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
         limited = bool(problem.constraints) or len(rows_of(problem, np.zeros(problem.n, dtype=bool)).kept) > 0
