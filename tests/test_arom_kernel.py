@@ -1,0 +1,49 @@
+"""The zero norm in the feature space of a polynomial kernel: the same as with the map written out."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+from arom_data import SEED, far, inseparable
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dcprog.zero_norm import kernel_arom, polynomial_features, polynomial_kernel
+from dcprog.zero_norm import l2_arom as l2_updates
+from dcprog.zero_norm.kernel import Anchors, Expansion
+
+
+@given(seed=SEED, degree=st.integers(1, 3))
+def test_products_in_feature_space_are_products_of_inputs(seed, degree):
+    x, y, u, v = np.random.default_rng(seed).standard_normal((4, 1, 3))
+    phi = lambda a: polynomial_features(a, degree)
+    assert np.allclose(phi(x) * phi(y), phi(x * y))
+    assert np.allclose(phi(x) @ phi(y).T, polynomial_kernel(x, y, degree))
+    product = Expansion(x, np.array([2.0]), degree) * Expansion(y, np.array([3.0]), degree)
+    assert np.allclose(product @ v, 6 * (phi(x) * phi(y)) @ phi(v).T)
+    anchors = Anchors(np.vstack([x, y, u, v]), degree, 100)
+    assert np.allclose(anchors.project(product) @ u, product @ u, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize(("degree", "n", "d"), [(1, 12, 15), (2, 40, 6), (3, 25, 4)])
+@given(seed=SEED)
+@settings(max_examples=4)
+def test_kernels_predict_what_the_explicit_map_does(degree, n, d, seed):
+    rng = np.random.default_rng(seed)
+    X, T = rng.uniform(-1, 1, (n, d)), rng.uniform(-1, 1, (100, d))
+    y = X[:, 0] > 0 if degree == 1 else X[:, 0] * X[:, 1] + 0.1 * X[:, 2] > 0
+    explicit = islice(l2_updates(polynomial_features(X, degree), y), 5)
+    for a, b in zip(explicit, islice(kernel_arom(X, y, degree), 5), strict=True):
+        values = a.rule.decision_function(polynomial_features(T, degree))
+        assert far(b.decision_function(T), values) < 1e-3
+        clear = np.abs(values) > 1e-2
+        assert (b.predict(T) == a.rule.predict(polynomial_features(T, degree)))[clear].all()
+
+
+def test_a_ridge_on_the_kernel_is_a_squared_slack():
+    X, y = inseparable(1)
+    explicit = islice(l2_updates(polynomial_features(X, 2), y, q=2, lam=4.0), 3)
+    for a, b in zip(explicit, islice(kernel_arom(X, y, 2, lam=4.0), 3), strict=True):
+        assert far(b.decision_function(X), a.rule.decision_function(polynomial_features(X, 2))) < 1e-3
