@@ -14,12 +14,10 @@ This is not a DC program: see :mod:`dcprog.radius_margin.bound`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy.optimize import OptimizeResult, minimize
 
 from dcprog._typing import Matrix, Vector
 from dcprog.errors import DataError
@@ -27,21 +25,9 @@ from dcprog.functions.checks import matrix
 from dcprog.kernels import points
 from dcprog.models._data import check_data
 from dcprog.radius_margin.bound import Criterion, RadiusMargin, radius_margin, ridged
+from dcprog.radius_margin.descent import Stopped, descend
 from dcprog.radius_margin.kernels import Kernel
 from dcprog.radius_margin.machine import Machine, train
-
-
-class Stopped(str, Enum):
-    """Why a run ended."""
-
-    CONVERGED = "converged"
-    """No step lowers the bound any more."""
-    SINGULAR = "singular"
-    """SS' turned singular."""
-    ITERATION_LIMIT = "iteration_limit"
-
-    def __str__(self) -> str:
-        return self.value
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,12 +76,13 @@ def optimal_basis(
     criterion: Criterion = radius_margin,
     solver: str = "auto",
     max_iter: int = 200,
-    rcond: float = 1e-12,
+    rcond: float = 1e-6,
 ) -> Basis:
     """PCA to ``m`` dimensions, then S from the given one (by default I) by minimising the ``criterion``.
 
     ``ridge`` is 1/C of squared training errors. SS' counts as singular when its smallest eigenvalue is less than ``rcond``
-    times the largest.
+    times the largest. To wait for the last digits of the bound does not pay: on the four sets of the paper the mean test
+    error was as low or lower with 1e-6 than with 1e-12 (``python -m benchmarks.radius_margin``).
 
     >>> from dcprog.radius_margin.kernels import Gaussian
     >>> rng = np.random.default_rng(0)
@@ -122,26 +109,10 @@ def optimal_basis(
         bound = criterion(ridged(kernel(Z, Z), ridge), data.y, solver=solver)
         return bound.value, (Y.T @ kernel.pullback(Z, bound.gradient)).ravel()
 
-    history, last, stopped = [bound_at(S.ravel())[0]], S, Stopped.CONVERGED
-
-    def iterated(intermediate_result: OptimizeResult) -> None:
-        nonlocal last, stopped
-        S = intermediate_result.x.reshape(m, m).copy()
-        if singular(S, rcond):
-            stopped = Stopped.SINGULAR
-            raise StopIteration
-        history.append(float(intermediate_result.fun))
-        last = S
-        if len(history) > max_iter:
-            stopped = Stopped.ITERATION_LIMIT
-            raise StopIteration
-
-    # The QPs are solved to 1e-9, so that changes of T below 1e-8 say nothing.
-    options = {"maxiter": max_iter + 1, "ftol": 1e-8}
-    minimize(bound_at, S.ravel(), jac=True, method="L-BFGS-B", callback=iterated, options=options)
+    found = descend(bound_at, S.ravel(), max_iter, lambda s: singular(s.reshape(m, m), rcond))
     start = train(Y @ S, y, kernel, ridge=ridge, solver=solver)
-    machine = train(Y @ last, y, kernel, ridge=ridge, solver=solver)
-    return Basis(mean, W, last, machine, start, tuple(history), stopped)
+    S = found.x.reshape(m, m)
+    return Basis(mean, W, S, train(Y @ S, y, kernel, ridge=ridge, solver=solver), start, found.values, found.stopped)
 
 
 def principal_directions(centred: Matrix, m: int) -> Matrix:

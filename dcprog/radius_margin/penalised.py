@@ -8,6 +8,7 @@ ones; a concave function is least at vertices, and these are what is sought. ``c
 
 Σσ = m also fixes the scale of the kernel beside the ridge. Where classes overlap and the ridge is small, T would have σ
 shrink, and features without use take up the sum instead: standardise the features, and choose the ridge for that scale.
+Where d ≫ m the start σ = m/d is small, and there a polynomial kernel is next to a linear one: take the stepwise way for it.
 
 σᵖ has an infinite slope at 0, so (σ + ε)ᵖ stands for it, which is concave as well. The penalty is concave, but T has no DC
 decomposition: this is not a DC program. It is solved by the spectral projected gradient method of Birgin, Martínez & Raydan
@@ -27,8 +28,9 @@ from dcprog.functions.checks import number, vector
 from dcprog.kernels import points
 from dcprog.models._data import check_data
 from dcprog.radius_margin.bound import Criterion, radius_margin
+from dcprog.radius_margin.descent import Smooth
 from dcprog.radius_margin.kernels import Kernel
-from dcprog.radius_margin.scaling import Scaled, Scaling, scaled
+from dcprog.radius_margin.scaling import Scaling, scaled
 from dcprog.radius_margin.selection import Round, Selection, candidates
 
 EPSILON = 1e-3
@@ -138,7 +140,7 @@ def project(v: Vector, m: float, cap: float = 1.0) -> Vector:
 
 
 def spectral_gradient(
-    f: Scaled, x: Vector, projection: Callable[[Vector], Vector], max_iter: int, tol: float = 1e-7
+    f: Smooth, x: Vector, projection: Callable[[Vector], Vector], max_iter: int, tol: float = 1e-7
 ) -> tuple[Vector, int]:
     """A stationary point of f on a convex set, and the number of iterations; the best of the points visited."""
     x = projection(x)

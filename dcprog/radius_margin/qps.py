@@ -162,7 +162,7 @@ def _maximise(c: Vector, Q: Matrix, row: Vector, limit: float, solver: str) -> V
 
 def _inseparable() -> DataError:
     return DataError(
-        "no hyperplane separates the two classes with this kernel: pass a ridge > 0, which penalises errors instead of "
+        "no hyperplane separates the two classes with this kernel: pass a larger ridge, which penalises errors instead of "
         "excluding them, or a richer kernel"
     )
 

@@ -18,6 +18,9 @@ from dcprog.radius_margin.kernels import Kernel
 from dcprog.radius_margin.scaling import minimise_scaling, scaled
 from dcprog.radius_margin.selection import Round, Selection, candidates
 
+LARGEST = 10.0
+"""No factor is larger than this where a minimisation begins."""
+
 
 def r2w2(
     X: Any,
@@ -47,9 +50,11 @@ def r2w2(
         raise DataError(f"q has to be a number of features ≥ 1, or a share 0 < q < 1 of them, got {q!r}: pass e.g. 0.5")
     left, sigma, history = np.arange(len(c.columns)), np.ones(len(c.columns)), []
     while len(left) > m:
+        # With many features T may fall all the way to σ = ∞, a hard margin, which with fewer there need not be: come back.
+        start = sigma[left] * min(1.0, LARGEST / sigma[left].max())
         found = minimise_scaling(
             c.X[:, left], c.y, kernel,
-            ridge=ridge, criterion=criterion, sigma=sigma[left], solver=solver, max_iter=max_iter,
+            ridge=ridge, criterion=criterion, sigma=start, solver=solver, max_iter=max_iter,
         )  # fmt: skip
         history.append(Round(len(left), found.value))
         sigma[left] = found.sigma

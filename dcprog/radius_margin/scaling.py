@@ -5,12 +5,10 @@ The kernels know σ through σₖ² only. So T(σ) = T(|σ|), and σₖ = 0 is s
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from dcprog._typing import Matrix, Vector
 from dcprog.errors import DataError
@@ -18,10 +16,8 @@ from dcprog.functions.checks import vector
 from dcprog.kernels import points
 from dcprog.models._data import check_data
 from dcprog.radius_margin.bound import Criterion, radius_margin, ridged
+from dcprog.radius_margin.descent import Smooth, descend
 from dcprog.radius_margin.kernels import Kernel
-from dcprog.radius_margin.qps import gram
-
-Scaled = Callable[[Vector], tuple[float, Vector]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +29,7 @@ class Scaling:
     iterations: int
 
 
-def scaled(X: Matrix, y: Vector, kernel: Kernel, ridge: float, criterion: Criterion, solver: str) -> Scaled:
+def scaled(X: Matrix, y: Vector, kernel: Kernel, ridge: float, criterion: Criterion, solver: str) -> Smooth:
     """σ ↦ T(σ), ∇T(σ) for labels y = ±1.
 
     >>> from dcprog.radius_margin.kernels import Linear
@@ -79,11 +75,11 @@ def minimise_scaling(
         raise DataError("sigma is zero for all features, which are one point then: start from at least one that is not")
     X = points("X", data.X)
     T = scaled(X, data.y, kernel, ridge, criterion, solver)
-    # The QPs are solved to 1e-9, so that changes of T below 1e-8 say nothing.
-    found = minimize(T, start, jac=True, method="L-BFGS-B", options={"maxiter": max_iter, "ftol": 1e-8})
-    if ridge > 0 and gram(kernel(X * found.x, X * found.x)).scale < 1e-6 * ridge:
+    found = descend(T, start, max_iter)
+    K = kernel(X * found.x, X * found.x)
+    if (K.diagonal() - 2 * K.mean(axis=0) + K.mean()).max() < 1e-6 * ridge:  # squared distances from the mean
         raise DataError(
             f"the bound is least with all features at σ = 0, where only the ridge tells the points apart: pass a ridge less "
             f"than {ridge:g}, a richer kernel, or hold Σσ fixed (penalised)"
         )
-    return Scaling(np.abs(found.x), float(found.fun), int(found.nit))
+    return Scaling(np.abs(found.x), found.values[-1], len(found.values) - 1)

@@ -52,8 +52,9 @@ class Span:
 
     @property
     def value(self) -> float:
-        """Σₚ Ψ(αₚSₚ² − 1), smoothed."""
-        return float(self._psi(self._inverse(self.eta)).sum())
+        """Σₚ Ψ(αₚSₚ² − 1), smoothed. All points count, or it would jump where one becomes a support vector."""
+        others = len(self.y) - len(self.support)
+        return float(self._psi(self._inverse(self.eta)).sum() + others * expit(-self.steepness))
 
     @property
     def change(self) -> Vector:
