@@ -10,7 +10,19 @@ __version__ = "0.1.0"
 
 # Imported on first use: Pyomo and SciPy take half a second, which ``dcprog --help`` need not wait for.
 _MODULES = frozenset(
-    {"algorithms", "datasets", "errors", "estimators", "functions", "models", "plots", "solvers", "stopping", "testing"}
+    {
+        "algorithms",
+        "datasets",
+        "errors",
+        "estimators",
+        "functions",
+        "models",
+        "plots",
+        "solvers",
+        "stopping",
+        "studies",
+        "testing",
+    }
 )
 _HOMES = {
     "DCA": "algorithms",
@@ -31,7 +43,7 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
-    from dcprog import algorithms, datasets, errors, functions, models, plots, solvers, stopping, testing
+    from dcprog import algorithms, datasets, errors, functions, models, plots, solvers, stopping, studies, testing
     from dcprog import estimators as estimators
     from dcprog.algorithms import DCA, SLA
     from dcprog.driver import solve
@@ -66,6 +78,7 @@ __all__ = [  # without estimators: "from dcprog import *" loads no scikit-learn
     "solve",
     "solvers",
     "stopping",
+    "studies",
     "testing",
 ]
 

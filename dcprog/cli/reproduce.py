@@ -96,7 +96,7 @@ def _show(found: Reproduction) -> None:
                 )
             shown.append(line)
         output.table(shown, False)
-    compared = [row for row in found.rows if row.difference is not None and row.spread is not None]
+    compared = [row for row in found.rows if row.comparable]
     outside = sum(row.outside for row in compared)
     print(f"{outside} of {len(compared)} differences are more than the variance over the splits explains (*).")
     for name, why in found.absent.items():

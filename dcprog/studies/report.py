@@ -29,7 +29,7 @@ figure { margin: 2rem 0; } img { max-width: 100%; } figcaption { color: #555; }
 def write_reproduction(reproduction: Reproduction, path: Path) -> Path:
     """The tables beside the printed ones."""
     study = reproduction.study
-    compared = [row for row in reproduction.rows if row.difference is not None and row.spread is not None]
+    compared = [row for row in reproduction.rows if row.comparable]
     outside = sum(row.outside for row in compared)
     body = [
         f"<p>{escape(study.citation)}, by dcprog {dcprog.__version__}. Of {len(compared)} figures that can be compared "

@@ -37,14 +37,23 @@ class Row:
 
     @property
     def outside(self) -> bool:
-        """Whether the difference is more than rounding and the variance over splits explain.
+        """Whether the difference is more than rounding and the variance over splits explain, if the figure is certain.
 
         >>> Row("3", "liver", "fsv", "error", Figure(36.2), 40.0, spread=1.0).outside
         True
         """
-        if self.difference is None or self.spread is None or self.paper is None:
-            return False
-        return abs(self.difference) > EXPLAINED * self.spread + self.paper.rounding + 1e-9
+        return self.comparable and abs(self.difference or 0.0) > (self.explained or 0.0)
+
+    @property
+    def explained(self) -> float | None:
+        """Up to here rounding and two standard errors explain a difference; None where nothing certain is printed."""
+        if self.spread is None or self.paper is None or not self.paper.sure:
+            return None
+        return EXPLAINED * self.spread + self.paper.rounding + 1e-9
+
+    @property
+    def comparable(self) -> bool:
+        return self.difference is not None and self.explained is not None
 
     def to_dict(self) -> dict[str, Any]:
         return {
