@@ -92,7 +92,7 @@ class ColumnsSession(Session):
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         if start is not None and (self._inner is None or self._problem.Q is not None):
             self._restart(start)
-        iterations = 0
+        iterations, limit = 0, BATCH + min(self._problem.m // 2, 10 * BATCH)
         while True:
             answer = self._solve_inner(c, None if deadline is None else max(deadline - time.perf_counter(), 0.01))
             iterations += answer.iterations
@@ -103,7 +103,8 @@ class ColumnsSession(Session):
                 return replace(answer, z=None, iterations=iterations)
             z = np.zeros(self._problem.n)
             z[self._columns] = answer.z
-            entering = self._priced(c, z, answer.row_duals)
+            entering = self._priced(c, z, answer.row_duals, limit)
+            limit *= 2  # where many columns are needed, few rounds are
             if entering.size == 0:
                 return replace(answer, z=z, iterations=iterations)
             self._enter(entering)
@@ -129,8 +130,8 @@ class ColumnsSession(Session):
         Q = None if p.Q is None else sp.csc_array(sp.diags_array(self._diagonal[J]))
         return replace(p, c=c[J], A=p.A[:, J], Q=Q, lower=p.lower[J], upper=p.upper[J])
 
-    def _priced(self, c: Vector, z: Vector, y: Vector) -> Indices:
-        """The columns outside with the most negative reduced costs, with their mirrors."""
+    def _priced(self, c: Vector, z: Vector, y: Vector, limit: int) -> Indices:
+        """The columns outside with the most negative reduced costs, at most ``limit``."""
         products = self._At @ y
         reduced = c + self._diagonal * z
         reduced[self._head] -= products
@@ -138,7 +139,6 @@ class ColumnsSession(Session):
         reduced[self._tail[paired]] += products[paired]
         tolerance = PRICE_TOLERANCE * (1.0 + float(np.abs(c).max(initial=0.0)))
         entering = np.flatnonzero(self._outside & (reduced < -tolerance))
-        limit = BATCH + min(self._problem.m // 2, 10 * BATCH)
         if entering.size > limit:
             entering = entering[np.argpartition(reduced[entering], limit)[:limit]]
         return entering
