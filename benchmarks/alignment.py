@@ -160,9 +160,11 @@ def rows(quick: bool) -> Iterator[dict[str, Any]]:
         methods: dict[str, Callable[[], float]] = {"L-BFGS-B by hand": lambda X=X, y=y: lbfgsb_loop(X, y)}
         methods |= {name: lambda name=name, X=X, y=y: ours(name, X, y) for name in OURS}
         yield from compared(f"{problem} {shape}", methods, repeats)
-    X, y = synthetic(30, 30, 10)
-    methods = {name: lambda name=name: ours(name, X, y) for name in OURS}
-    yield from compared("60 × 10", methods | {"CVXPY": lambda: cvxpy_loop(X, y), "dccp": lambda: dccp_solve(X, y)}, repeats)
+    for d in (10, 60):
+        X, y = synthetic(30, 30, d)
+        methods = {name: lambda name=name, X=X, y=y: ours(name, X, y) for name in OURS}
+        methods |= {"CVXPY": lambda X=X, y=y: cvxpy_loop(X, y), "dccp": lambda X=X, y=y: dccp_solve(X, y)}
+        yield from compared(f"60 × {d}", methods, repeats)
     if not quick:
         C, labels = synthetic(500, 500, 650)
         both = {"L-BFGS-B by hand": lambda: lbfgsb_loop(C, labels), "auto": lambda: ours("auto", C, labels)}
