@@ -56,7 +56,7 @@ COLD_MU = 0.1
 COLD: dict[str, Any] = {"warm_start_init_point": "no", "mu_init": COLD_MU}
 COSTLY_HESSIAN = 2.5e7
 """Operations of a dense Hessian beyond which limited memory is faster (benchmarks/alignment.py: between 1e7 and 4e7)."""
-LIMITED_MEMORY_TOL = 1e-8
+LIMITED_MEMORY: dict[str, Any] = {"tol": 1e-8, "limited_memory_max_history": 10}
 """Without second derivatives the last digits are slow: a fifth of the time for 1e-10, with the same objective to 1e-15."""
 INVALID_OPTION = -12
 CLAIMS = {
@@ -110,7 +110,7 @@ class Ipopt(Solver):
         if sum(term.function.hessian_operations for term in terms) > COSTLY_HESSIAN:
             chosen.setdefault("hessian_approximation", "limited-memory")
         if chosen.get("hessian_approximation") == "limited-memory":
-            chosen.setdefault("tol", LIMITED_MEMORY_TOL)
+            chosen = LIMITED_MEMORY | chosen
         return _Session(problem, chosen)
 
 
