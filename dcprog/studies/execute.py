@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -96,6 +97,8 @@ def _computed(tasks: Sequence[Task], jobs: int, dask: str | None) -> Generator[t
 def _backend(jobs: int, dask: str | None) -> Iterator[Mapping[str, Any]]:
     """Processes here, or a Dask cluster by joblib's own backend."""
     if dask is None:
+        # Pyomo makes a semaphore in each worker; those that Ctrl-C ends leave it to Python's tracker, which need not say so.
+        os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker:UserWarning")
         yield {"n_jobs": jobs, "backend": "loky"}
         return
     try:
