@@ -1,4 +1,4 @@
-"""Shared fixtures, and one BLAS thread: the products here are small."""
+"""One BLAS thread, since the products here are small, no downloads, and the examples that hypothesis tries."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ["DCPROG_OFFLINE"] = "1"
 # `python -m pytest` puts the checkout on the path, where dcprog lacks its models: what is tested is the installed package.
 sys.path[:] = [str(Path(__file__).parent), *(p for p in sys.path if Path(p or ".").resolve() != Path(__file__).parents[1])]
 

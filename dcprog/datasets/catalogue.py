@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dcprog.datasets.loading import TABLE_I, available, found_file
+from dcprog.datasets.loading import SHAPES, TABLE_I, available, found_file
+from dcprog.datasets.synthetic import SYNTHETIC
 from dcprog.datasets.uci import RECIPES
 
 SIZES = {
     **{name: f"{counts.n} × {counts.d}" for name, counts in TABLE_I.items()},
-    "housing": "506 × 13",
+    **{name: f"{n} × {d}" for name, (n, d) in SHAPES.items()},
+    **{name: f"{entry.n} × {entry.d}" for name, entry in SYNTHETIC.items()},
     "breast_cancer": "569 × 30",
-    "leukemia": "72 × 7129",
-    "lymphoma": "96 × 4026",
 }
 OTHERS = {
     "breast_cancer": ("breast cancer (diagnostic)", "scikit-learn", ""),
@@ -44,7 +44,7 @@ def catalogue() -> list[Info]:
     ['scikit-learn']
     """
     here = set(available())
-    known = [*RECIPES, *OTHERS]
+    known = [*RECIPES, *OTHERS, *SYNTHETIC]
     return [_info(name, name in here) for name in [*known, *sorted(here - set(known))]]
 
 
@@ -56,5 +56,7 @@ def _info(name: str, here: bool) -> Info:
         recipe = RECIPES[name]
         get = f"dcprog data --get {name}, or put {recipe.file} into DCPROG_DATA"
         return Info(name, recipe.title, size, recipe.source, where, "" if where else get)
+    if name in SYNTHETIC:
+        return Info(name, SYNTHETIC[name].title, size, SYNTHETIC[name].source, where if file else "generator", "")
     title, source, get = OTHERS.get(name, ("", "", ""))
     return Info(name, title, size, source, where, "" if where else get)

@@ -1,4 +1,4 @@
-"""A CSV file of two classes: read whole, or refused with the line and column that is wrong."""
+"""A CSV file of samples and their classes: read whole, or refused with the line and column that is wrong."""
 
 from __future__ import annotations
 
@@ -15,6 +15,15 @@ from dcprog.errors import DataError
 
 LABEL_NAMES = ("label", "target", "class", "y")
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
+
+
+class Labelled(NamedTuple):
+    """Numbers of a CSV file, and its labels as they stand there, in the column ``label_name``."""
+
+    X: Matrix
+    labels: list[str]
+    feature_names: tuple[str, ...]
+    label_name: str
 
 
 class Table(NamedTuple):
@@ -40,17 +49,23 @@ class _Sheet(NamedTuple):
                 yield line, j, cell
 
 
-def read_csv(path: Path) -> Table:
+def read_csv(path: Path, *, fill: bool = False) -> Table:
     """Features and labels ±1 of ``path``: the label that sorts first is −1, numbers sort as numbers."""
+    X, labels, feature_names, label_name = read_labelled(path, fill=fill)
+    y, classes = _signs(path, label_name, labels)
+    return Table(X, y, feature_names, classes)
+
+
+def read_labelled(path: Path, *, fill: bool = False) -> Labelled:
+    """Features and labels of ``path``. Missing values are refused, or become the mean of their column with ``fill``."""
     sheet = _read(path)
     label = _label_column(sheet.header)
     features = [j for j in range(len(sheet.header)) if j != label]
     labels = [row[label].strip() for row in sheet.rows]
-    X = _numbers(sheet, features)
+    X = _filled(sheet, features) if fill else _numbers(sheet, features)
     if X is None or any(map(_is_missing, labels)):
-        raise _complaint(sheet, label)
-    y, classes = _signs(path, sheet.header[label], labels)
-    return Table(X, y, tuple(sheet.header[j] for j in features), classes)
+        raise _complaint(sheet, label, fill)
+    return Labelled(X, labels, tuple(sheet.header[j] for j in features), sheet.header[label])
 
 
 def read_header(path: Path) -> list[str]:
@@ -105,16 +120,35 @@ def _numbers(sheet: _Sheet, features: Sequence[int]) -> Matrix | None:
     return X if np.isfinite(X).all() else None
 
 
-def _complaint(sheet: _Sheet, label: int) -> DataError:
+def _filled(sheet: _Sheet, features: Sequence[int]) -> Matrix | None:
+    """The feature columns, missing values replaced by the mean of the others; None if another cell is no finite number."""
+    rows = [["nan" if _is_missing(row[j]) else row[j] for j in features] for row in sheet.rows]
+    try:
+        X = np.array(rows, dtype=float)
+    except ValueError:
+        return None
+    if np.isinf(X).any():
+        return None
+    missing = np.isnan(X)
+    empty = np.flatnonzero(missing.all(axis=0))
+    if empty.size:
+        raise DataError(f"{sheet.path}, column {sheet.header[features[empty[0]]]!r} has no value at all: drop it")
+    X[missing] = np.broadcast_to(np.nanmean(X, axis=0), X.shape)[missing]
+    return X
+
+
+def _complaint(sheet: _Sheet, label: int, filled: bool) -> DataError:
     """What is wrong with the cells: missing values come first, then text in a column of numbers."""
-    missing = [(line, j) for line, j, cell in sheet.cells() if _is_missing(cell)]
+    missing = [(line, j) for line, j, cell in sheet.cells() if _is_missing(cell) and (j == label or not filled)]
     if missing:
         line, j = missing[0]
         return DataError(
             f"{sheet.path} has {len(missing)} missing value(s), the first in line {line}, column {sheet.header[j]!r}: "
             "fill them in, or drop those rows"
         )
-    line, j, cell = next((line, j, cell) for line, j, cell in sheet.cells() if j != label and not _is_number(cell))
+    line, j, cell = next(
+        (line, j, cell) for line, j, cell in sheet.cells() if j != label and not _is_number(cell) and not _is_missing(cell)
+    )
     return DataError(
         f"{sheet.path}, line {line}, column {sheet.header[j]!r} holds {cell!r}, expected a finite number: encode the column "
         "as numbers, or drop it"

@@ -1,4 +1,4 @@
-"""Downloads of the data sets: only when asked for, checked by their SHA-256, into a cache that :func:`load` looks into."""
+"""Downloads of the data sets: checked by their SHA-256, into a cache that :func:`load` looks into."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 from dcprog.datasets.uci import RECIPES
 from dcprog.errors import DataError, unknown_name
 
-SECONDS = 30.0
+SECONDS = 10.0
+"""So long a server is waited for."""
 
 
 def cache() -> Path:
@@ -19,6 +20,11 @@ def cache() -> Path:
     if named:
         return Path(named)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dcprog"
+
+
+def offline() -> bool:
+    """Whether ``DCPROG_OFFLINE`` forbids to download what was not asked for by name."""
+    return os.environ.get("DCPROG_OFFLINE", "0") not in ("", "0")
 
 
 def download(name: str) -> Path:

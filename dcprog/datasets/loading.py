@@ -1,17 +1,19 @@
-"""Where data sets come from: the directory in ``DCPROG_DATA``, the cache of downloads, scikit-learn, or a CSV file."""
+"""Where data sets come from: a directory, what is installed, the papers' generators, a download, or your own CSV file."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dcprog._typing import Matrix, Vector
-from dcprog.datasets.csv_file import read_csv, read_header
-from dcprog.datasets.download import cache
+from dcprog.datasets.csv_file import read_csv
+from dcprog.datasets.download import cache, download, offline
+from dcprog.datasets.feature_names import FEATURE_NAMES, numbered
+from dcprog.datasets.synthetic import SYNTHETIC
 from dcprog.datasets.uci import RECIPES
 from dcprog.errors import DataError, unknown_name
 
@@ -41,6 +43,10 @@ TABLE_I = {
     "microarray": Counts(2000, 62, 22, 40),
 }
 """Table I of Neumann, Schnörr & Steidl (2005)."""
+SHAPES = {"housing": (506, 13), "leukemia": (72, 7129), "lymphoma": (96, 4026)}
+"""Samples × features of the other sets: whom their owners count to which class differs from copy to copy."""
+INCOMPLETE = frozenset({"lymphoma"})
+"""Sets with missing values, which become the means of their features."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,37 +66,44 @@ class Dataset:
         return Counts(d, n, positive, n - positive)
 
 
-def load(name: str | Path, *, standardise: bool = False) -> Dataset:
+def load(name: str | Path, *, standardise: bool = False, download_if_missing: bool = True, **parameters: Any) -> Dataset:
     """The data set called ``name``, or the CSV file at that path.
 
     A name is looked up in the directory that the environment variable ``DCPROG_DATA`` holds, as ``<name>.csv`` or under the
-    name that its publisher gives the file (:mod:`dcprog.datasets.uci`), then in the cache of downloads; the sets of Table I
-    are checked against it. ``"breast_cancer"`` comes with scikit-learn. A CSV file has a header; its label is the
-    column called label, target, class or y (the first of these that there is), else the last one. Of its two labels the one
-    that sorts first becomes −1, the other +1; numbers sort as numbers.
+    name that its publisher gives the file (:mod:`dcprog.datasets.uci`), then among earlier downloads, scikit-learn's sets
+    (``"breast_cancer"``) and the papers' generators; what is left is downloaded, and checked by its SHA-256. The sets of
+    Table I are checked against it. A CSV file has a header; its label is the column called label, target, class or y (the
+    first of these that there is), else the last one. Of its two labels the one that sorts first becomes −1, the other +1;
+    numbers sort as numbers.
 
     Parameters
     ----------
     name : str or Path
-        A name that :func:`available` lists, or a path that ends in ``.csv``.
+        A name that ``dcprog data`` lists, or a path that ends in ``.csv``.
     standardise : bool
         Rescale each feature to zero mean and unit variance, as the paper does (section 5.2.1).
+    download_if_missing : bool
+        False, or the environment variable ``DCPROG_OFFLINE``: take what is here, or raise.
+    **parameters
+        Of a generator: ``n``, ``seed``, … (:mod:`dcprog.datasets.generators`).
 
     Examples
     --------
     >>> data = load("breast_cancer", standardise=True)
     >>> data.X.shape, data.feature_names[0], data.description
     ((569, 30), 'mean radius', 'breast cancer Wisconsin (diagnostic): −1 = malignant, +1 = benign')
+    >>> load("chess_board", n=100, noise_features=8, seed=1).X.shape
+    (100, 10)
     """
-    data = _find(name)
+    data = _drawn(str(name), parameters) if parameters else _find(name, download_if_missing)
     return replace(data, X=standardised(data.X)) if standardise else data
 
 
 def available() -> list[str]:
-    """The names that :func:`load` takes now."""
+    """The names that :func:`load` takes without a download."""
     directory = _directory()
     files = [] if directory is None else [path.stem for path in directory.glob("*.csv") if _is_data(path)]
-    return sorted({*files, *filter(found_file, RECIPES), "breast_cancer"})
+    return sorted({*files, *filter(found_file, RECIPES), *SYNTHETIC, "breast_cancer"})
 
 
 def found_file(name: str) -> Path | None:
@@ -117,20 +130,28 @@ def standardised(X: Matrix) -> Matrix:
     return result
 
 
-def _find(name: str | Path) -> Dataset:
+def _find(name: str | Path, download_if_missing: bool) -> Dataset:
     if isinstance(name, Path) or name.endswith(".csv"):
         return _from_csv(Path(name), Path(name).stem)
     file = found_file(name)
     if file is not None:
-        return _checked(_from_csv(file, name) if file.suffix == ".csv" else _from_publisher(file, name))
+        return _from_file(file, name)
     if name == "breast_cancer":
         return _breast_cancer()
-    if name in TABLE_I or name in RECIPES:
-        directory = _directory()
-        where = "the environment variable DCPROG_DATA is not set" if directory is None else f"{directory} has no {name}.csv"
-        get = f", or run `dcprog data --get {name}`" if name in RECIPES else ""
-        raise DataError(f"data set {name!r} is not here ({where}): point DCPROG_DATA to a directory with {name}.csv{get}")
-    raise unknown_name("data set", name, {*available(), *TABLE_I, *RECIPES})
+    if name in SYNTHETIC:
+        return _drawn(name, {})
+    if name in RECIPES and download_if_missing and not offline():
+        return _from_file(download(name), name)
+    if name in TABLE_I or name in SHAPES:
+        raise _missing(name)
+    raise unknown_name("data set", name, {*available(), *TABLE_I, *SHAPES})
+
+
+def _missing(name: str) -> DataError:
+    directory = _directory()
+    where = "the environment variable DCPROG_DATA is not set" if directory is None else f"{directory} has no {name}.csv"
+    get = f", or run `dcprog data --get {name}`" if name in RECIPES else ""
+    return DataError(f"data set {name!r} is not here ({where}): point DCPROG_DATA to a directory with {name}.csv{get}")
 
 
 def _directory() -> Path | None:
@@ -143,27 +164,51 @@ def _directory() -> Path | None:
 
 
 def _is_data(path: Path) -> bool:
-    header = read_header(path)
-    return header[0] == "f1" and header[-1] == "label"
+    """Whether ``path`` is a set of two classes; those of other names are read, since their header may say nothing."""
+    if path.stem in TABLE_I or path.stem in SHAPES:
+        return True
+    try:
+        read_csv(path)
+    except DataError:
+        return False
+    return True
+
+
+def _from_file(path: Path, name: str) -> Dataset:
+    return _checked(_from_csv(path, name) if path.suffix == ".csv" else _from_publisher(path, name), path)
 
 
 def _from_csv(path: Path, name: str) -> Dataset:
-    X, y, feature_names, classes = read_csv(path)
-    return Dataset(name, X, y, feature_names, f"{path.name}: −1 = {classes[0]}, +1 = {classes[1]}")
+    X, y, feature_names, classes = read_csv(path, fill=name in INCOMPLETE)
+    if feature_names == numbered(len(feature_names)):
+        feature_names = FEATURE_NAMES.get(name, feature_names)
+    filled = "; missing values are means of their features" if name in INCOMPLETE else ""
+    return Dataset(name, X, y, feature_names, f"{path.name}: −1 = {classes[0]}, +1 = {classes[1]}{filled}")
 
 
 def _from_publisher(path: Path, name: str) -> Dataset:
     recipe = RECIPES[name]
     X, y = recipe.read(path)
-    return Dataset(name, X, y, tuple(f"f{j + 1}" for j in range(X.shape[1])), f"{path.name}: {recipe.rule}")
+    return Dataset(name, X, y, FEATURE_NAMES.get(name, numbered(X.shape[1])), f"{path.name}: {recipe.rule}")
 
 
-def _checked(data: Dataset) -> Dataset:
-    expected = TABLE_I.get(data.name, data.counts)
-    if data.counts != expected:
-        raise DataError(
-            f"{data.name}.csv has {data.counts}, but Table I says {expected}: the file is truncated or another data set"
-        )
+def _drawn(name: str, parameters: dict[str, Any]) -> Dataset:
+    if name not in SYNTHETIC:
+        given = ", ".join(parameters)
+        raise DataError(f"{name} takes no {given}: only generators have parameters ({', '.join(SYNTHETIC)})")
+    synthetic = SYNTHETIC[name]
+    X, y = synthetic.draw(parameters)
+    return Dataset(name, X, y, numbered(X.shape[1]), f"{synthetic.title} ({synthetic.source})")
+
+
+def _checked(data: Dataset, path: Path) -> Dataset:
+    expected = TABLE_I.get(data.name)
+    if expected is not None and data.counts != expected:
+        raise DataError(f"{path} has {data.counts}, but Table I says {expected}: it is truncated or another data set")
+    shape = SHAPES.get(data.name)
+    if shape is not None and data.X.shape != shape:
+        came, expected_shape = (f"{n} samples × {d} features" for n, d in (data.X.shape, shape))
+        raise DataError(f"{path} has {came}, but {data.name} has {expected_shape}: it is truncated or another data set")
     return data
 
 
