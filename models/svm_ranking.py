@@ -32,7 +32,7 @@ class Ranking:
 def svm_ranking(X: Any, y: Any, X_validation: Any, y_validation: Any, lam: float = 0.5) -> Ranking:
     """SVM ranking: rank the features by the linear SVM (3), include them while the validation error drops (section 5.2).
 
-    Features enter one by one until five of them did not lower the best validation error by 0.1 %; those up to the smallest
+    Features enter one by one until five in a row did not lower the best validation error by 0.1 %; those up to the smallest
     error are kept. λ is that of (3) with summed errors, i.e. C = (1−λ)/λ.
 
     >>> rng = np.random.default_rng(0)
@@ -54,7 +54,7 @@ def svm_ranking(X: Any, y: Any, X_validation: Any, y_validation: Any, lam: float
         w, b = _linear_svm(train.X[:, order[:k]], train.y, C)
         errors.append(_error(validation.X[:, order[:k]] @ w + b, validation.y))
         if errors[-1] < best - DROP:
-            best = errors[-1]
+            best, failures = errors[-1], 0
         else:
             failures += 1
         if failures == PATIENCE:

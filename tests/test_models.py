@@ -277,6 +277,18 @@ def test_ranking_includes_features_while_the_error_drops():
     assert np.array_equal(ranking.rule.selected(), ranking.selected)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_ranking_ends_after_five_features_in_a_row_that_do_not_help(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((120, 30))
+    y = np.sign(X[:, :6].sum(axis=1) + rng.standard_normal(120))
+    errors = svm_ranking(X[:60], y[:60], X[60:], y[60:]).errors
+    best = np.minimum.accumulate(errors)
+    steps = np.flatnonzero(np.diff(np.append(np.inf, best)) < 0)  # where the error dropped
+    assert len(errors) == min(steps[-1] + 6, 30)
+    assert np.diff(steps).max(initial=0) <= 5
+
+
 def test_constant_columns_get_no_weight():
     X, y = samples(2)
     X[:, 3] = 7.0
