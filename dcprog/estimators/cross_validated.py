@@ -12,28 +12,23 @@ from typing import Any
 
 import numpy as np
 
+from dcprog import grids
 from dcprog.estimators.base import Formulation, Trained
 from dcprog.estimators.linear import FSV, L1SVM, L2L0SVM, L2L1SVM, LinearSVM
 from dcprog.estimators.nonlinear import AlignmentSVM, QuadraticFSV
 from dcprog.estimators.path_cv import Folds, PathCV, Point, Step
 from dcprog.models.kernel_svm import kernel_svm
 
-LAMBDAS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-MUS = tuple(float(np.exp(k)) for k in range(11))
-NUS = tuple(float(np.exp(k)) for k in range(-5, 6))
-CS = tuple(float(np.exp(k)) for k in range(-5, 6))
-"""(1−λ)/λ of the SVM (3)."""
 
-
-class LinearSVMCV(PathCV, LinearSVM, grid={"lam": [1.0 / (1.0 + C) for C in CS]}):
+class LinearSVMCV(PathCV, LinearSVM, grid={"lam": grids.LAM_SVM}):
     """:class:`~dcprog.estimators.LinearSVM` with the best of (1−λ)/λ = e⁻⁵, …, e⁵."""
 
 
-class L1SVMCV(PathCV, L1SVM, grid={"lam": LAMBDAS}):
+class L1SVMCV(PathCV, L1SVM, grid={"lam": grids.LAM_FSV}):
     """:class:`~dcprog.estimators.L1SVM` with the best of λ = 0.05, 0.1, 0.2, …, 0.9, 0.95."""
 
 
-class FSVCV(PathCV, FSV, grid={"lam": LAMBDAS}):
+class FSVCV(PathCV, FSV, grid={"lam": grids.LAM_FSV}):
     """:class:`~dcprog.estimators.FSV` with the best of λ = 0.05, 0.1, 0.2, …, 0.9, 0.95.
 
     >>> import dcprog
@@ -44,19 +39,19 @@ class FSVCV(PathCV, FSV, grid={"lam": LAMBDAS}):
     """
 
 
-class L2L1SVMCV(PathCV, L2L1SVM, grid={"nu": NUS, "mu": MUS}):
+class L2L1SVMCV(PathCV, L2L1SVM, grid={"nu": grids.NU, "mu": grids.MU}):
     """:class:`~dcprog.estimators.L2L1SVM` with the best of ln µ = 0, …, 10 and ln ν = −5, …, 5."""
 
 
-class L2L0SVMCV(PathCV, L2L0SVM, grid={"nu": NUS, "mu": MUS}):
+class L2L0SVMCV(PathCV, L2L0SVM, grid={"nu": grids.NU, "mu": grids.MU}):
     """:class:`~dcprog.estimators.L2L0SVM` with the best of ln µ = 0, …, 10 and ln ν = −5, …, 5."""
 
 
-class QuadraticFSVCV(PathCV, QuadraticFSV, grid={"lam": LAMBDAS}):
+class QuadraticFSVCV(PathCV, QuadraticFSV, grid={"lam": grids.LAM_FSV}):
     """:class:`~dcprog.estimators.QuadraticFSV` with the best of λ = 0.05, 0.1, 0.2, …, 0.9, 0.95."""
 
 
-class AlignmentSVMCV(PathCV, AlignmentSVM, grid={"lam": [k / 10 for k in range(10)], "C": CS}):
+class AlignmentSVMCV(PathCV, AlignmentSVM, grid={"lam": grids.LAM_ALIGNMENT, "C": grids.C_SVM}):
     """:class:`~dcprog.estimators.AlignmentSVM` with the best of λ = 0, 0.1, …, 0.9.
 
     C comes first, as in the paper independently of the selected features: the best of e⁻⁵, …, e⁵ for the kernel with all

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dcprog import grids
 from dcprog._typing import Indices, Matrix, Vector
 from dcprog.datasets import Dataset
 from dcprog.studies.cells import Cell, Result, Task, fingerprint
@@ -28,12 +29,11 @@ from dcprog.studies.splits import Split, fold, thirds
 class Grids:
     """The values that parameters are chosen from."""
 
-    mu: tuple[float, ...] = tuple(np.exp(np.arange(0.0, 11.0)).tolist())
-    nu: tuple[float, ...] = tuple(np.exp(np.arange(-5.0, 6.0)).tolist())
-    lam_fsv: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-    lam_svm: tuple[float, ...] = tuple((1.0 / (1.0 + np.exp(np.arange(-5.0, 6.0)))).tolist())
-    """λ with (1−λ)/λ ∈ {e⁻⁵, …, e⁵}."""
-    lam_alignment: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+    mu: tuple[float, ...] = grids.MU
+    nu: tuple[float, ...] = grids.NU
+    lam_fsv: tuple[float, ...] = grids.LAM_FSV
+    lam_svm: tuple[float, ...] = grids.LAM_SVM
+    lam_alignment: tuple[float, ...] = grids.LAM_ALIGNMENT
 
 
 class Part(NamedTuple):

@@ -1,0 +1,13 @@
+"""The values that section 5.2.2 of Neumann, Schnörr & Steidl (2005) chooses its parameters from."""
+
+from __future__ import annotations
+
+import math
+
+MU = tuple(math.exp(k) for k in range(11))
+NU = tuple(math.exp(k) for k in range(-5, 6))
+LAM_FSV = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+LAM_ALIGNMENT = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+C_SVM = tuple(math.exp(k) for k in range(-5, 6))
+LAM_SVM = tuple(1.0 / (1.0 + C) for C in C_SVM)
+"""λ with (1−λ)/λ = C."""
