@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from data_sets import needs_data
 
+from dcprog.cli import main
 from dcprog.datasets import generators
+from dcprog.errors import DataError
+from dcprog.radius_margin import Linear, r2w2, r2w2_path
 from dcprog.studies import papers
 from dcprog.studies.execute import execute
 from dcprog.studies.outputs import cells
@@ -34,7 +37,7 @@ def test_two_features_of_a_hundred(tmp_path):
 
 
 def test_every_method_of_the_toy_problem_chooses_two_features():
-    for method in weston2003.TITLES:
+    for method in weston2003.TABLES[0].methods:
         assert 0 <= weston2003.toy("linear_20", method, 0)["linear_20"]["error"] <= 60
     assert weston2003.toy("linear_20", "l1_arom", 0) == weston2003.toy("linear_20", "l1_arom", 0)
 
@@ -64,10 +67,94 @@ def test_the_lp_svm_on_liver(tmp_path):
 @needs_data
 def test_genes(tmp_path):
     rows = run(weston2003.TABLES[1], tmp_path / "out", ["microarray"], ["corr", "l2_arom"], 1)
-    assert [row.data for row in rows[::2]] == [f"microarray_{r}" for r in weston2003.GENES]
+    assert [row.data for row in rows[::2]] == [f"microarray_{r}" for r in (2000, 1000, 500, 250, 100, 50, 20)]
     with_all = [row.ours for row in rows if row.data == "microarray_2000"]
     assert len(set(with_all)) == 1, "with all genes every method is the same SVM"
     assert weston2001.colon("microarray", "fisher", 0)["microarray"]["error"] <= 100
+
+
+@needs_data
+def test_every_method_on_lymphoma(monkeypatch):
+    """Weston et al. (2003), Table 3: every method does better than to guess the larger class, 12.75 of 36 wrong."""
+    monkeypatch.setitem(weston2003.ARRAYS, "lymphoma", weston2003.ARRAYS["lymphoma"]._replace(genes=(4026, 100, 20)))
+    errors = {method: weston2003.microarrays("lymphoma", method, 0) for method in weston2003.TABLES[2].methods}
+    assert all(list(lines) == ["lymphoma_4026", "lymphoma_100", "lymphoma_20"] for lines in errors.values())
+    assert len({lines["lymphoma_4026"]["error"] for lines in errors.values()}) == 1, "the same SVM on all genes"
+    assert max(line["error"] for lines in errors.values() for line in lines.values()) < 30
+    assert len({lines["lymphoma_20"]["error"] for lines in errors.values()}) > 1, "methods that choose different genes"
+
+
+@needs_data
+def test_every_method_on_yeast(tmp_path, monkeypatch):
+    """Weston et al. (2003), Table 4, but three classes: 65 of 186 genes are not of the largest."""
+    monkeypatch.setattr(weston2003, "CONDITIONS", (10, 79))
+    for method in weston2003.TABLES[3].methods:
+        errors = weston2003.yeast(weston2003.YEAST, method, 0)
+        assert list(errors) == ["brown_yeast_10", "brown_yeast_79"]
+        assert max(line["error"] for line in errors.values()) < 15
+
+
+@pytest.fixture
+def clusters(tmp_path, monkeypatch):
+    """In DCPROG_DATA, a file with 16 samples in each of three clusters, far apart in three features; a value is missing."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(["a", "b", "c"], 16)
+    X = rng.standard_normal((48, 79)) + 6.0 * (labels[:, None] == np.array([*"abc", *76 * "-"]))
+    rows = [",".join([*(f"{value:.3f}" for value in x), label]) for x, label in zip(X, labels, strict=True)]
+    rows[5] = rows[5][rows[5].index(",") :]
+    (tmp_path / f"{weston2003.YEAST}.csv").write_text("\n".join([",".join([*(f"f{j}" for j in range(79)), "label"]), *rows]))
+    monkeypatch.setenv("DCPROG_DATA", str(tmp_path))
+    monkeypatch.setenv("DCPROG_CACHE", str(tmp_path))
+    return X
+
+
+def test_several_classes_are_read_and_filled(clusters):
+    data = weston2003.of_several_classes(weston2003.YEAST)
+    assert data.y.tolist() == [0.0] * 16 + [1.0] * 16 + [2.0] * 16
+    assert data.X[5, 0] == pytest.approx(np.delete(clusters[:, 0], 5).mean(), abs=1e-3)
+    assert data.description.endswith("0 = a, 1 = b, 2 = c")
+
+
+@pytest.mark.parametrize("method", weston2003.TABLES[3].methods)
+def test_clusters_are_told_apart(clusters, monkeypatch, method):
+    """Of a fold that is not trained on; 16 of 24 are wrong by chance."""
+    monkeypatch.setattr(weston2003, "CONDITIONS", (3, 79))
+    assert weston2003.yeast(weston2003.YEAST, method, 2)["brown_yeast_3"]["error"] == 0
+
+
+def test_a_table_on_other_data_says_so_and_absent_data_are_named(clusters, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main(["reproduce", "weston2003", "--table", "3,4", "--methods", "arom_1vsr", "--out", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "Only three of the five classes" in said
+    assert "lymphoma is left out: data set 'lymphoma' is not here" in said
+    assert "62 samples are malignant" not in said, "a note on a table that is not there"
+    assert "Only three of the five classes" in (out / "report.html").read_text(encoding="utf-8")
+    assert "Only three of the five classes" in (out / "results.json").read_text(encoding="utf-8")
+
+
+def test_yeast_that_is_not_here(tmp_path, monkeypatch):
+    monkeypatch.setenv("DCPROG_DATA", str(tmp_path))
+    monkeypatch.setenv("DCPROG_CACHE", str(tmp_path))
+    assert "brown_yeast_3of5.csv" in weston2003.TABLES[3].absent(weston2003.YEAST)
+
+
+def test_one_elimination_gives_all_numbers_of_features():
+    """What R²W² selects on its way to fewer features is what it selects when it ends there."""
+    X, y = generators.weston_linear(20, 40, seed=3)
+    X = X / X.std(axis=0)
+    sizes = (3, 40, 18, 20, 6)
+    chosen = weston2003.nested("r2w2", X, y, sizes)
+    assert sorted(chosen) == sorted(sizes)
+    for r in sizes:
+        np.testing.assert_array_equal(chosen[r], r2w2(X, y, r, Linear(), ridge=1e-6).selected)
+    alone, among = r2w2(X, y, 10, Linear(), q=12), r2w2_path(X, y, [3, 10, 40], Linear(), q=12)[1]
+    np.testing.assert_array_equal(among.sigma, alone.sigma)
+    assert among.history == alone.history
+    with pytest.raises(DataError, match="sizes is empty"):
+        r2w2_path(X, y, [], Linear())
+    with pytest.raises(DataError, match="41"):
+        r2w2_path(X, y, [3, 41], Linear())
 
 
 def test_organs():

@@ -96,6 +96,8 @@ def _show(found: Reproduction) -> None:
                 )
             shown.append(line)
         output.table(shown, False)
+        if part.table.note():
+            print(part.table.note())
     compared = [row for row in found.rows if row.comparable]
     outside = sum(row.outside for row in compared)
     print(f"{outside} of {len(compared)} differences are more than the variance over the splits explains (*).")

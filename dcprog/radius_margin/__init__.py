@@ -8,7 +8,7 @@ from dcprog.radius_margin.bound import Criterion, Evaluation, RadiusMargin, radi
 from dcprog.radius_margin.kernels import Gaussian, Kernel, Linear, Polynomial
 from dcprog.radius_margin.machine import Machine, train
 from dcprog.radius_margin.penalised import penalised, r2w2_penalised
-from dcprog.radius_margin.r2w2 import forward_selection, r2w2
+from dcprog.radius_margin.r2w2 import forward_selection, r2w2, r2w2_path
 from dcprog.radius_margin.scaling import Scaling, minimise_scaling
 from dcprog.radius_margin.selection import Selection
 from dcprog.radius_margin.span import Span, span_bound
@@ -31,6 +31,7 @@ __all__ = [
     "optimal_basis",
     "penalised",
     "r2w2",
+    "r2w2_path",
     "r2w2_penalised",
     "radius_margin",
     "ridged",

@@ -7,6 +7,7 @@ module of its own, :mod:`dcprog.radius_margin.penalised`. None is a DC program: 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -45,23 +46,54 @@ def r2w2(
     >>> result.selected, [step.features for step in result.history]
     (array([2, 5]), [8, 4])
     """
-    c = candidates(X, y, m)
+    return r2w2_path(
+        X, y, [m], kernel, ridge=ridge, criterion=criterion, q=q, solver=solver, max_iter=max_iter
+    )[0]  # fmt: skip
+
+
+def r2w2_path(
+    X: Any,
+    y: Any,
+    sizes: Sequence[int],
+    kernel: Kernel,
+    *,
+    ridge: float = 1.0,
+    criterion: Criterion = radius_margin,
+    q: float = 0.5,
+    solver: str = "auto",
+    max_iter: int = 200,
+) -> list[Selection]:
+    """For each m in ``sizes`` what :func:`r2w2` selects, by one elimination: on the way to fewer features it meets more.
+
+    >>> from dcprog.radius_margin.kernels import Linear
+    >>> X = np.random.default_rng(0).normal(size=(60, 8))
+    >>> [found.selected for found in r2w2_path(X, X[:, 2] + X[:, 5] > 0, [2, 1], Linear())]
+    [array([2, 5]), array([2])]
+    """
+    if not len(sizes):
+        raise DataError("sizes is empty, expected numbers of features to select: pass one or more")
+    for m in sizes:
+        c = candidates(X, y, m)
     if not (isinstance(q, Integral) and q >= 1) and not (isinstance(q, Real) and 0 < q < 1):
         raise DataError(f"q has to be a number of features ≥ 1, or a share 0 < q < 1 of them, got {q!r}: pass e.g. 0.5")
     left, sigma, history = np.arange(len(c.columns)), np.ones(len(c.columns)), []
-    while len(left) > m:
+    found = {m: c.select(left, sigma, kernel, ridge, solver, history) for m in sizes if m == len(left)}
+    while len(found) < len(set(sizes)):
         # With many features T may fall all the way to σ = ∞, a hard margin, which with fewer there need not be: come back.
         start = sigma[left] * min(1.0, LARGEST / sigma[left].max())
-        found = minimise_scaling(
+        scaling = minimise_scaling(
             c.X[:, left], c.y, kernel,
             ridge=ridge, criterion=criterion, sigma=start, solver=solver, max_iter=max_iter,
         )  # fmt: skip
-        history.append(Round(len(left), found.value))
-        sigma[left] = found.sigma
-        out = max(1, int(q * len(left))) if q < 1 else int(q)
-        smallest_last = np.argsort(-found.sigma, kind="stable")
-        left = np.sort(left[smallest_last[: max(m, len(left) - out)]])
-    return c.select(left, sigma, kernel, ridge, solver, history)
+        history.append(Round(len(left), scaling.value))
+        sigma[left] = scaling.sigma
+        smallest_last = left[np.argsort(-scaling.sigma, kind="stable")]
+        stay = len(left) - (max(1, int(q * len(left))) if q < 1 else int(q))
+        for m in sizes:
+            if stay <= m < len(left):
+                found[m] = c.select(np.sort(smallest_last[:m]), sigma, kernel, ridge, solver, history)
+        left = np.sort(smallest_last[: max(stay, 1)])
+    return [found[m] for m in sizes]
 
 
 def forward_selection(

@@ -80,6 +80,7 @@ def summary(reproduction: Reproduction) -> dict[str, Any]:
         "dcprog": dcprog.__version__,
         "python": platform.python_version(),
         "complete": reproduction.complete,
+        "notes": {part.table.number: part.table.note() for part in reproduction.parts if part.table.note()},
         "absent": reproduction.absent,
         "failures": {str(cell): why for cell, why in reproduction.failures.items()},
         "rows": [row.to_dict() for row in reproduction.rows],

@@ -83,7 +83,8 @@ def _table(reproduction: Reproduction, part: Part) -> str:
             shown += cells(row)
             marked += [False, False, row is not None and row.outside]
         body.append((shown, marked))
-    return _html_table(f"Table {part.table.number}: {part.table.title}", [header], body)
+    note = f"<p>{escape(part.table.note())}</p>" if part.table.note() else ""
+    return _html_table(f"Table {part.table.number}: {part.table.title}", [header], body) + note
 
 
 def _points(reproduction: Reproduction) -> list[Point]:

@@ -96,6 +96,10 @@ class Table(ABC):
     def method_title(self, method: str) -> str:
         return method
 
+    def note(self) -> str:
+        """What to know when comparing with the printed table, such as other data; empty if there is nothing."""
+        return ""
+
     def row(self, data: str, method: str, quantity: str, ours: float | None, spread: float | None, note: str = "") -> Row:
         paper = published(self.study).get(Entry(self.number, data, method, quantity))
         return Row(self.number, data, method, quantity, paper, ours, spread, note)

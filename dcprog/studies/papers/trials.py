@@ -11,6 +11,7 @@ import numpy as np
 
 from dcprog import datasets
 from dcprog._typing import Matrix, Vector
+from dcprog.datasets import Dataset
 from dcprog.errors import DataError
 from dcprog.studies.cells import Cell, Result, Task, fingerprint
 from dcprog.studies.published import Entry, published
@@ -36,9 +37,8 @@ def drawn(X: Matrix, y: Vector, T: Matrix, labels: Vector) -> Drawn:
     return Drawn((X - mean) / scale, y, (T - mean) / scale, labels)
 
 
-def random_split(name: str, n: int, rng: np.random.Generator) -> Drawn:
-    """n samples of a data set to train on, drawn until they are of both classes, and the others to test on."""
-    data = datasets.load(name)
+def random_split(data: Dataset, n: int, rng: np.random.Generator) -> Drawn:
+    """n samples to train on, drawn until they are of both classes, and the others to test on."""
     order = rng.permutation(len(data.y))
     while len(set(data.y[order[:n]])) < 2:
         order = rng.permutation(len(data.y))
@@ -53,7 +53,10 @@ def wrong(predicted: Vector, labels: Vector) -> float:
 
 @dataclass(frozen=True)
 class Trials(Table):
-    """Means over trials. ``lines`` are the lines of the table for a data set, ``loaded`` the sets that have to be here."""
+    """Means over trials. ``lines`` are the lines of the table for a data set, ``loaded`` the sets that have to be here.
+
+    ``load`` gives them as the trials take them, and ``remark`` says how the data or the protocol differ from the paper's.
+    """
 
     trials: int
     quantities: tuple[str, ...]
@@ -62,6 +65,11 @@ class Trials(Table):
     loaded: tuple[str, ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
     cost: float = 1.0
+    load: Callable[[str], Dataset] = datasets.load
+    remark: str = ""
+
+    def note(self) -> str:
+        return self.remark
 
     def method_title(self, method: str) -> str:
         return self.titles.get(method, method)
@@ -70,7 +78,7 @@ class Trials(Table):
         if data not in self.loaded:
             return None
         try:
-            datasets.load(data)
+            self.load(data)
         except DataError as error:
             return str(error)
         return None
@@ -78,7 +86,7 @@ class Trials(Table):
     def tasks(self, data: Sequence[str], methods: Sequence[str]) -> list[Task]:
         tasks: list[Task] = []
         for name in data:
-            key = {"trials": self.study, "data": fingerprint(datasets.load(name)) if name in self.loaded else ""}
+            key = {"trials": self.study, "data": fingerprint(self.load(name)) if name in self.loaded else ""}
             for method in methods:
                 cells = (Cell(self._protocol, name, method, i) for i in range(self.trials))
                 tasks += [Task(c, key, partial(_worked, self.work, name, method, c.split), self.cost) for c in cells]

@@ -68,7 +68,7 @@ def leukemia(data: str, method: str, trial: int) -> dict[str, dict[str, float]]:
 
 def colon(data: str, method: str, trial: int) -> dict[str, dict[str, float]]:
     """Colon cancer: 50 samples to train on, 12 to test on, 15 genes."""
-    sample = random_split(data, 50, generator(NAME, "colon", data, trial))
+    sample = random_split(datasets.load(data), 50, generator(NAME, "colon", data, trial))
     return {data: {"error": error_with(sample, SELECT[method](sample.X, sample.y, 15, RIDGE[data]), RIDGE[data])}}
 
 

@@ -1,20 +1,25 @@
-"""Weston, Elisseeff, Schölkopf & Tipping (2003), Tables 1 and 2: r features are chosen, and a linear SVM trained on them."""
+"""Weston, Elisseeff, Schölkopf & Tipping (2003), Tables 1 to 4: r features are chosen, and a linear SVM trained on them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from dcprog import datasets
 from dcprog._typing import Indices, Matrix, Vector
 from dcprog.algorithms import DCA
+from dcprog.datasets import Dataset
+from dcprog.datasets.csv_file import read_labelled
 from dcprog.datasets.generators import weston_linear
+from dcprog.datasets.loading import found_file
+from dcprog.errors import DataError
 from dcprog.functions import Exponential
 from dcprog.models._data import check_data
 from dcprog.models._margin import sized_weights
 from dcprog.program import DCProgram
-from dcprog.radius_margin import Linear, r2w2
+from dcprog.radius_margin import Linear, r2w2, r2w2_path
 from dcprog.studies.cells import generator
 from dcprog.studies.papers.trials import Drawn, Trials, drawn, random_split, wrong
 from dcprog.studies.study import Study
@@ -22,7 +27,8 @@ from dcprog.zero_norm import arom_features, corr_features, l1_arom, retrain, rfe
 
 NAME = "weston2003"
 POINTS = {"linear_10": 10, "linear_20": 20, "linear_30": 30}
-GENES = (2000, 1000, 500, 250, 100, 50, 20)
+YEAST = "brown_yeast_3of5"
+CONDITIONS, FOLDS = (10, 20, 40, 79), 8
 TITLES = {
     "svm": "SVM",
     "corr": "CORR SVM",
@@ -31,6 +37,24 @@ TITLES = {
     "fsv": "FSV SVM",
     "l2_arom": "ℓ2-AROM SVM",
     "l1_arom": "ℓ1-AROM SVM",
+    "arom_msvm": "AROM M-SVM",
+    "arom_1vsr": "AROM 1vsR-SVM",
+    "rfe_1vsr": "RFE 1vsR-SVM",
+}
+BY_GENES = ("corr", "rfe", "r2w2", "fsv", "l2_arom")
+
+
+class Arrays(NamedTuple):
+    """A table of microarrays: its number, how many samples to train on, and the numbers of genes."""
+
+    table: str
+    training: int
+    genes: tuple[int, ...]
+
+
+ARRAYS = {
+    "microarray": Arrays("2", 50, (2000, 1000, 500, 250, 100, 50, 20)),
+    "lymphoma": Arrays("3", 60, (4026, 3000, 2000, 1000, 500, 250, 100, 50, 20)),
 }
 
 
@@ -70,34 +94,85 @@ def toy(data: str, method: str, trial: int) -> dict[str, dict[str, float]]:
     return {data: {"error": error_with(sample, features), "hits": 100.0 * float(hit)}}
 
 
-def colon(data: str, method: str, trial: int) -> dict[str, dict[str, float]]:
-    """50 samples to train on, 12 to test on; errors for all numbers of genes."""
-    sample = random_split(data, 50, generator(NAME, "2", data, trial))
-    everything = np.arange(sample.X.shape[1])
-    chosen = {r: everything if r >= len(everything) else SELECT[method](sample.X, sample.y, r) for r in GENES}
+def microarrays(data: str, method: str, trial: int) -> dict[str, dict[str, float]]:
+    """Errors on the samples that are not trained on, for all numbers of genes."""
+    table, training, sizes = ARRAYS[data]
+    sample = random_split(datasets.load(data), training, generator(NAME, table, data, trial))
+    chosen = nested(method, sample.X, sample.y, sizes)
     return {f"{data}_{r}": {"error": error_with(sample, features)} for r, features in chosen.items()}
 
 
-def error_with(sample: Drawn, features: Any) -> float:
-    return wrong(retrain(sample.X, sample.y, features).predict(sample.T), sample.labels)
+def nested(method: str, X: Matrix, y: Vector, sizes: Sequence[int]) -> dict[int, Any]:
+    """The features for each number of them. R²W² takes long, and meets the larger sets on its way to the smaller ones."""
+    smaller = [r for r in sizes if r < X.shape[1]]
+    if method == "r2w2":
+        found = [selection.selected for selection in r2w2_path(X, y, smaller, Linear(), ridge=1e-6)]
+    else:
+        found = [SELECT[method](X, y, r) for r in smaller]
+    everything = {r: np.arange(X.shape[1]) for r in sizes if r >= X.shape[1]}
+    return everything | dict(zip(smaller, found, strict=True))
+
+
+def yeast(data: str, method: str, fold: int) -> dict[str, dict[str, float]]:
+    """Errors on one of eight folds, for all numbers of features."""
+    genes = of_several_classes(data)
+    test = generator(NAME, "4", data).permutation(len(genes.y)) % FOLDS == fold
+    sample = drawn(genes.X[~test], genes.y[~test], genes.X[test], genes.y[test])
+    constraints = "weston_watkins" if method == "arom_msvm" else "one_vs_rest"
+    errors: dict[str, dict[str, float]] = {}
+    for r in CONDITIONS:
+        if method == "rfe_1vsr":
+            features = rfe_features(sample.X, sample.y, r)
+        else:
+            features = arom_features(sample.X, sample.y, r, constraints=constraints)
+        errors[f"brown_yeast_{r}"] = {"error": error_with(sample, features, constraints)}
+    return errors
+
+
+def of_several_classes(name: str) -> Dataset:
+    """The set of that name in DCPROG_DATA, missing values filled, its classes numbered from 0 on."""
+    file = found_file(name)
+    if file is None:
+        raise DataError(f"data set {name!r} is not here: point DCPROG_DATA to a directory with {name}.csv")
+    X, labels, feature_names, _ = read_labelled(file, fill=True)
+    classes, codes = np.unique(labels, return_inverse=True)
+    numbered = ", ".join(f"{k} = {label}" for k, label in enumerate(classes))
+    return Dataset(name, X, codes.astype(float), feature_names, f"{file.name}: {numbered}")
+
+
+def error_with(sample: Drawn, features: Any, constraints: str = "weston_watkins") -> float:
+    """``constraints`` matter to several classes only."""
+    return wrong(retrain(sample.X, sample.y, features, constraints=constraints).predict(sample.T), sample.labels)
+
+
+def lines(name: str, sizes: Sequence[int]) -> tuple[str, ...]:
+    return tuple(f"{name}_{r}" for r in sizes)
 
 
 TABLES = (
     Trials(
-        NAME, "1", "artificial problem, 2 of 100 features", tuple(POINTS), tuple(TITLES), 100, ("error", "hits"), toy,
-        titles=TITLES,
+        NAME, "1", "artificial problem, 2 of 100 features", tuple(POINTS), ("svm", *BY_GENES, "l1_arom"), 100,
+        ("error", "hits"), toy, titles=TITLES,
     ),
     Trials(
-        NAME, "2", "colon cancer by number of genes", ("microarray",), ("corr", "rfe", "r2w2", "fsv", "l2_arom"), 30,
-        ("error",), colon, {"microarray": tuple(f"microarray_{r}" for r in GENES)}, ("microarray",), TITLES, cost=60.0,
+        NAME, "2", "colon cancer by number of genes", ("microarray",), BY_GENES, 30, ("error",), microarrays,
+        {"microarray": lines("microarray", ARRAYS["microarray"].genes)}, ("microarray",), TITLES, cost=4.0,
+    ),
+    Trials(
+        NAME, "3", "lymphoma by number of genes", ("lymphoma",), BY_GENES, 30, ("error",), microarrays,
+        {"lymphoma": lines("lymphoma", ARRAYS["lymphoma"].genes)}, ("lymphoma",), TITLES, cost=12.0,
+        remark="62 samples are malignant and 34 are not, in the paper 61 and 35. Values are rounded to 0.01; those that are "
+        "missing, 5 %, are the means of their genes.",
+    ),
+    Trials(
+        NAME, "4", "yeast genes, three of five classes", (YEAST,), ("arom_msvm", "arom_1vsr", "rfe_1vsr"), FOLDS, ("error",),
+        yeast, {YEAST: lines("brown_yeast", CONDITIONS)}, (YEAST,), TITLES, cost=9.0, load=of_several_classes,
+        remark="Only three of the five classes, 186 of the 208 genes, are at hand: the problem is not the paper's. "
+        "Missing values are the means of their features.",
     ),
 )  # fmt: skip
 STUDY = Study(
     NAME,
     "Weston, Elisseeff, Schölkopf & Tipping, JMLR 3 (2003), 1439–1461",
     {table.number: table for table in TABLES},
-    (
-        "Table 3 is left out: in the copy of the lymphoma data at hand 5 % of the values are missing, and a label differs.",
-        "Table 4 is left out: of the Brown yeast data three of the five classes are at hand.",
-    ),
 )
