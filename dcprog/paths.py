@@ -79,6 +79,8 @@ def path(
         program = factory(data, None, **fixed, **point)
         start = results[-1].x if continuation and results else None
         run_of_it = kind(program, solver=solver, x0=start, stop=kind.default_rule(program, tol, max_iter))
+        if dispatcher is not None and not continuation:
+            dispatcher.rewind()
         run_of_it.keep(dispatcher if _fits(dispatcher, run_of_it) else None)
         results.append(run(run_of_it))
         before = held if dispatcher is run_of_it.dispatcher else 0

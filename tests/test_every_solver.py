@@ -126,6 +126,26 @@ def test_a_changed_cost_is_solved_as_if_it_were_the_first(problem_name, seed):
                 assert verify(problem, cost, warm).holds()
 
 
+@pytest.mark.parametrize("problem_name", ["fsv", "fsv, wide", "fsv, paper form"])
+@pytest.mark.parametrize("solver_name", ["highs", "columns", "highs-dual"])
+@given(seed=st.integers(0, 1000))
+def test_a_session_that_is_rewound_is_where_it_was(problem_name, solver_name, seed):
+    """No pivot is needed at a bookmark, whatever was solved, and whichever columns were added, in between."""
+    problem, c, start = subproblem_of(problem_name, seed)
+    solver = registry.get(solver_name)
+    if solver.missing(problem):
+        return
+    session = solver.open(problem, {})
+    first = session.solve(c, start, None)
+    session.bookmark()
+    rng = np.random.default_rng(seed)
+    session.solve(c * np.where(c > 0, rng.uniform(0.01, 5.0, len(c)), 1.0), start, None)
+    session.rewind()
+    again = session.solve(c, start, None)
+    assert again.iterations == 0
+    assert problem.value(again.z, c) == pytest.approx(problem.value(first.z, c), abs=1e-9)
+
+
 @pytest.mark.parametrize("solver_name", ["highs", "columns", "highs-dual", "clarabel", "piqp", "ipopt"])
 def test_dca_reaches_the_same_objective_with_every_solver(solver_name):
     program = fsv(*samples(3), lam=0.2)

@@ -68,6 +68,12 @@ class Session(ABC):
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         """Minimise with linear cost ``c``, from ``start`` if the solver can use it, within ``time_limit`` seconds."""
 
+    def bookmark(self) -> None:
+        """Remember where the last solve ended, if the solver can go on from there."""
+
+    def rewind(self) -> None:
+        """Go back to the bookmark, if there is one."""
+
 
 class Solver(ABC):
     """One solver: its name, what it declares, and how to open a session."""

@@ -58,6 +58,10 @@ class _Growing(Protocol):
 
     def grow(self, problem: Subproblem, new: int) -> None: ...
 
+    def bookmark(self) -> None: ...
+
+    def rewind(self) -> None: ...
+
 
 class _Reopened:
     """A QP session that is opened anew when columns are added: the problem is small."""
@@ -71,6 +75,12 @@ class _Reopened:
 
     def grow(self, problem: Subproblem, new: int) -> None:
         self._session = ActiveSetSession(problem, self._options)
+
+    def bookmark(self) -> None:
+        self._session.bookmark()
+
+    def rewind(self) -> None:
+        self._session.rewind()
 
 
 class ColumnsSession(Session):
@@ -108,6 +118,14 @@ class ColumnsSession(Session):
             if entering.size == 0:
                 return replace(answer, z=z, iterations=iterations)
             self._enter(entering)
+
+    def bookmark(self) -> None:
+        if self._inner is not None:
+            self._inner.bookmark()
+
+    def rewind(self) -> None:
+        if self._inner is not None:
+            self._inner.rewind()
 
     def _solve_inner(self, c: Vector, time_limit: float | None) -> Answer:
         if self._inner is None:

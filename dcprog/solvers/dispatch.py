@@ -63,6 +63,7 @@ class Dispatcher:
         self._chain = chain(self.solver, self.problem, self.needs)
         self._sessions: dict[str, Session] = {}
         self._first = 0
+        self._opening = True
 
     @property
     def rebuilds(self) -> int:
@@ -96,6 +97,9 @@ class Dispatcher:
             residuals = self._verified(c, answer)
             if residuals is not None and residuals.holds():
                 self._keep(position, failures)
+                if self._opening:
+                    self._sessions[solver.name].bookmark()
+                    self._opening = False
                 assert answer.z is not None
                 return Solution(answer.z, solver.name, residuals, answer.iterations, tuple(failures))
             why = answer.message or answer.claim.value if residuals is None else f"its claim does not hold ({residuals})"
@@ -103,6 +107,12 @@ class Dispatcher:
             if negative.count(answer.claim) == 2:
                 break
         raise SubproblemUnsolved(negative[-1] if negative else Claim.FAILED, "; ".join(failures))
+
+    def rewind(self) -> None:
+        """A new run begins: its first cost resembles that of the run before more than its last one."""
+        self._opening = True
+        for session in self._sessions.values():
+            session.rewind()
 
     def _ask(self, solver: Solver, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         session = self._sessions.get(solver.name)

@@ -56,6 +56,14 @@ class HighsSession(Session):
         duals = None if y is None else y / self._scale
         return Answer(claim, z, duals, message=message, iterations=self._model.iterations)
 
+    def bookmark(self) -> None:
+        if self._is_lp:
+            self._model.bookmark()
+
+    def rewind(self) -> None:
+        if self._is_lp:
+            self._model.rewind()
+
     def grow(self, problem: Subproblem, new: int) -> None:
         """The last ``new`` columns of ``problem`` are new."""
         k = problem.n - new

@@ -69,6 +69,14 @@ class HighsDualSession(Session):
             iterations=self._model.iterations,
         )
 
+    def bookmark(self) -> None:
+        if self._model is not None:
+            self._model.bookmark()
+
+    def rewind(self) -> None:
+        if self._model is not None:
+            self._model.rewind()
+
     def grow(self, problem: Subproblem, new: int) -> None:
         """The last ``new`` columns of ``problem`` are new."""
         rows = self._form.grow(problem, new)

@@ -24,6 +24,7 @@ class HighsModel:
 
         self.highs = highspy.Highs()
         self.options = dict(options)
+        self._bookmark: Any = None
         for key, value in ({"output_flag": False, "threads": 1} | self.options).items():
             self._set(key, value)
         status = self.highs.passModel(_highs_lp(problem))
@@ -58,6 +59,15 @@ class HighsModel:
         """For LPs whose last basis is still primal feasible, as it is after a change of costs or with new columns."""
         if "simplex_strategy" not in self.options:
             self.highs.setOptionValue("simplex_strategy", PRIMAL_SIMPLEX)
+
+    def bookmark(self) -> None:
+        """Remember the basis."""
+        self._bookmark = self.highs.getBasis()
+
+    def rewind(self) -> None:
+        """Go back to the basis remembered; what was added since then is idle."""
+        if self._bookmark is not None:
+            self.highs.setBasis(_extended(self._bookmark, self.highs.getNumCol(), self.highs.getNumRow()))
 
     def run(self, time_limit: float | None) -> tuple[Claim, str]:
         """Solve; the claim and HiGHS's own word for it."""
@@ -102,6 +112,18 @@ class HighsModel:
 
 def _range(size: int) -> np.ndarray:
     return np.arange(size, dtype=np.int32)
+
+
+def _extended(basis: Any, columns: int, rows: int) -> Any:
+    """``basis`` for a model that has grown: new columns are at their lower bounds, new rows basic."""
+    import highspy
+
+    status = highspy.HighsBasisStatus
+    longer = highspy.HighsBasis()
+    longer.col_status = [*basis.col_status, *[status.kLower] * (columns - len(basis.col_status))]
+    longer.row_status = [*basis.row_status, *[status.kBasic] * (rows - len(basis.row_status))]
+    longer.valid = True
+    return longer
 
 
 def _claim(status: Any) -> Claim:
