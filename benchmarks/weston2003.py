@@ -29,9 +29,9 @@ from joblib import Parallel, delayed
 from dcprog import DCA, DCProgram
 from dcprog.datasets.generators import weston_linear
 from dcprog.functions import Exponential
-from dcprog.models._data import check_data
 from dcprog.models._margin import sized_weights
 from dcprog.radius_margin import Linear, r2w2
+from dcprog.samples import check_data
 from dcprog.zero_norm import arom_features, corr_features, l1_arom, l2_arom, retrain, rfe_features
 
 # Test error [%], its standard error, and hits per 100 trials, for 10, 20 and 30 points. The two last rows are in the text.

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dcprog._typing import Matrix, Vector
-from dcprog.models._data import check_data
+from dcprog.samples import check_data
 
 
 def pearson_score(X: Any, y: Any) -> Vector:

@@ -22,8 +22,8 @@ from dcprog.dual_penalty import L1Program, armijo_step
 from dcprog.errors import DataError
 from dcprog.functions.checks import number, vector
 from dcprog.least_norm import TOLERANCE, least_norm
-from dcprog.models._data import Data, check_data
 from dcprog.models.rules import LinearRule
+from dcprog.samples import Data, check_data
 
 LARGEST_ALPHA = 1e18
 """Where the paper's 50 doublings lead; more would only overflow."""

@@ -15,6 +15,7 @@ from dcprog.driver import run
 from dcprog.errors import DataError
 from dcprog.program import DCProgram
 from dcprog.result import Result, Status
+from dcprog.samples import check_data
 from dcprog.solvers.dispatch import Dispatcher
 from dcprog.subproblem import Subproblem
 
@@ -64,8 +65,6 @@ def path(
     >>> [len(r.rule.selected()) for r in results], results.builds
     ([3, 1, 0], 1)
     """
-    from dcprog.models._data import check_data
-
     lists = {name: list(values) for name, values in parameters.items() if isinstance(values, list | tuple | np.ndarray)}
     if not lists or not all(lists.values()):
         raise DataError("no parameter is a non-empty list: pass the grid as lists, as in lam=[0.1, 0.5]")

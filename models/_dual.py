@@ -14,8 +14,8 @@ from dcprog._typing import Vector
 from dcprog.functions import Quadratic
 from dcprog.matrix_constraint import MatrixConstraint
 from dcprog.result import Derived
+from dcprog.samples import Data
 
-from ._data import Data
 from .rules import LinearRule
 
 SUPPORT = 1e-6

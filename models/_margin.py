@@ -23,8 +23,8 @@ from dcprog.functions import penalties as concave
 from dcprog.matrix_constraint import MatrixConstraint
 from dcprog.program import DCProgram
 from dcprog.result import Derived
+from dcprog.samples import Data, check_positive
 
-from ._data import Data, check_positive
 from .monomials import Monomials
 from .rules import LinearRule
 

@@ -12,8 +12,7 @@ import scipy.sparse as sp
 
 from dcprog._typing import Indices, Matrix, Sparse, Vector
 from dcprog.errors import DataError, unknown_name
-
-from ._data import Samples
+from dcprog.samples import Samples
 
 
 @dataclass(frozen=True, eq=False)

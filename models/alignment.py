@@ -23,8 +23,8 @@ from dcprog.functions.kernel_sums import kernel_sum
 from dcprog.functions.penalties import Exponential
 from dcprog.kernels import Distances, elementary_distances, pair_distances, points
 from dcprog.program import DCProgram
+from dcprog.samples import Data, check_data, check_lam, check_positive
 
-from ._data import Data, check_data, check_lam, check_positive
 from .kernel_svm import WeightedKernel
 
 G_MEMORY, H_MEMORY = 1.4e9, 1e8

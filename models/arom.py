@@ -18,8 +18,8 @@ from dcprog.errors import DataError
 from dcprog.functions import Linear, Logarithmic, OfSum, Quadratic
 from dcprog.matrix_constraint import MatrixConstraint
 from dcprog.program import DCProgram
+from dcprog.samples import check_data, check_positive, check_samples
 
-from ._data import check_data, check_positive, check_samples
 from ._margin import Weights, free_weights, sized_weights
 from ._multiclass import ArgmaxRule, margin_rows
 

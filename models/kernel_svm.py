@@ -19,10 +19,9 @@ from dcprog.convexity import is_positive_semidefinite
 from dcprog.errors import ConvexityError, DataError
 from dcprog.functions.checks import nonnegative, number
 from dcprog.kernels import Distances, Separate, elementary_distances, kernel_matrix, pair_distances, points
+from dcprog.samples import check_data
 from dcprog.solvers.dispatch import Dispatcher
 from dcprog.subproblem import Subproblem
-
-from ._data import check_data
 
 
 @dataclass(frozen=True, eq=False)

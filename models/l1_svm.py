@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dcprog.program import DCProgram
+from dcprog.samples import check_data, check_lam
 
-from ._data import check_data, check_lam
 from ._margin import error_weights, sized_weights
 
 

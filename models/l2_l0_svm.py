@@ -6,8 +6,8 @@ from typing import Any
 
 from dcprog.functions import ConvexFunction
 from dcprog.program import DCProgram
+from dcprog.samples import check_data, check_nonnegative, check_positive
 
-from ._data import check_data, check_nonnegative, check_positive
 from ._margin import concave_penalty, error_weights, sized_weights
 
 

@@ -12,8 +12,8 @@ from dcprog._typing import Vector
 from dcprog.functions import Linear, Quadratic
 from dcprog.matrix_constraint import MatrixConstraint
 from dcprog.program import DCProgram
+from dcprog.samples import check_data, check_nonnegative, check_positive
 
-from ._data import check_data, check_nonnegative, check_positive
 from ._dual import DualRule
 from ._margin import error_weights, sized_weights
 

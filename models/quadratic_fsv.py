@@ -12,8 +12,8 @@ from dcprog.errors import unknown_name
 from dcprog.functions import ConvexFunction, Linear
 from dcprog.matrix_constraint import MatrixConstraint
 from dcprog.program import DCProgram
+from dcprog.samples import Data, check_data, check_lam, check_nonnegative, check_positive
 
-from ._data import Data, check_data, check_lam, check_nonnegative, check_positive
 from ._margin import FORMS, Weights, concave_penalty, error_weights
 from .monomials import Monomials
 

@@ -10,8 +10,8 @@ import pyomo.environ as pyo
 from dcprog.functions import Linear
 from dcprog.matrix_constraint import MatrixConstraint
 from dcprog.program import DCProgram
+from dcprog.samples import check_data, check_positive_lam
 
-from ._data import check_data, check_positive_lam
 from ._dual import DualRule, squared_norm
 from ._margin import error_weights, free_weights
 

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from dcprog._typing import Indices, Vector
 from dcprog.errors import DataError
+from dcprog.samples import Data, check_data, check_positive_lam
 
-from ._data import Data, check_data, check_positive_lam
 from .rules import LinearRule
 
 DROP = 0.001

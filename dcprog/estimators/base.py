@@ -19,9 +19,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dcprog._typing import Mask, Matrix, Vector
 from dcprog.driver import solve
 from dcprog.errors import DataError, NotSolvedError
-from dcprog.models._data import check_nonnegative
 from dcprog.program import DCProgram
 from dcprog.result import Result, Status
+from dcprog.samples import check_nonnegative
 
 SETTINGS = ("solver", "tol", "max_iter")
 """Parameters that go to the engine; all others are those of the formulation, or the estimator's own."""

@@ -23,11 +23,11 @@ from dcprog._typing import Matrix, Vector
 from dcprog.errors import DataError
 from dcprog.functions.checks import matrix
 from dcprog.kernels import points
-from dcprog.models._data import check_data
 from dcprog.radius_margin.bound import Criterion, RadiusMargin, radius_margin, ridged
 from dcprog.radius_margin.descent import Stopped, descend
 from dcprog.radius_margin.kernels import Kernel
 from dcprog.radius_margin.machine import Machine, train
+from dcprog.samples import check_data
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,9 @@ import numpy as np
 from dcprog._typing import Indices, Matrix, Vector
 from dcprog.errors import DataError
 from dcprog.kernels import points
-from dcprog.models._data import check_data
 from dcprog.radius_margin.bound import RadiusMargin, radius_margin, ridged
 from dcprog.radius_margin.kernels import Kernel
+from dcprog.samples import check_data
 
 
 @dataclass(frozen=True, eq=False)

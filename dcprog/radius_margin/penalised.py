@@ -26,12 +26,12 @@ from dcprog._typing import Vector
 from dcprog.errors import DataError
 from dcprog.functions.checks import number, vector
 from dcprog.kernels import points
-from dcprog.models._data import check_data
 from dcprog.radius_margin.bound import Criterion, radius_margin
 from dcprog.radius_margin.descent import Smooth
 from dcprog.radius_margin.kernels import Kernel
 from dcprog.radius_margin.scaling import Scaling, scaled
 from dcprog.radius_margin.selection import Round, Selection, candidates
+from dcprog.samples import check_data
 
 EPSILON = 1e-3
 ZERO = 1e-6

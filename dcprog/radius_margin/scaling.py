@@ -14,10 +14,10 @@ from dcprog._typing import Matrix, Vector
 from dcprog.errors import DataError
 from dcprog.functions.checks import vector
 from dcprog.kernels import points
-from dcprog.models._data import check_data
 from dcprog.radius_margin.bound import Criterion, radius_margin, ridged
 from dcprog.radius_margin.descent import Smooth, descend
 from dcprog.radius_margin.kernels import Kernel
+from dcprog.samples import check_data
 
 
 @dataclass(frozen=True, eq=False)

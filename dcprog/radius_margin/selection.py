@@ -12,9 +12,9 @@ import numpy as np
 from dcprog._typing import Indices, Matrix, Vector
 from dcprog.errors import DataError
 from dcprog.kernels import points
-from dcprog.models._data import check_data
 from dcprog.radius_margin.kernels import Kernel
 from dcprog.radius_margin.machine import Machine, train
+from dcprog.samples import check_data
 
 
 class Round(NamedTuple):

@@ -26,8 +26,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 from dcprog._typing import Matrix, Vector
 from dcprog.errors import DataError
-from dcprog.models._data import check_data, check_positive
 from dcprog.models._dual import best_bias
+from dcprog.samples import check_data, check_positive
 from dcprog.solvers.base import Claim
 from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
 from dcprog.subproblem import Subproblem

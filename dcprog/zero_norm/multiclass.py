@@ -21,8 +21,8 @@ import scipy.sparse as sp
 
 from dcprog._typing import Mask
 from dcprog.errors import DataError
-from dcprog.models._data import Samples, check_positive, check_samples
 from dcprog.models._multiclass import ArgmaxRule, margin_rows
+from dcprog.samples import Samples, check_positive, check_samples
 from dcprog.zero_norm.iterates import Iterate, non_zero
 from dcprog.zero_norm.margin import Hyperplane, MarginProblem, rotated
 

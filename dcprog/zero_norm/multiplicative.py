@@ -22,8 +22,8 @@ import scipy.sparse as sp
 
 from dcprog._typing import Vector
 from dcprog.errors import DataError
-from dcprog.models._data import Data, check_data, check_positive
 from dcprog.models.rules import LinearRule
+from dcprog.samples import Data, check_data, check_positive
 from dcprog.zero_norm.iterates import ZERO, Iterate, non_zero
 from dcprog.zero_norm.margin import MarginProblem, rotated
 

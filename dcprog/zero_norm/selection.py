@@ -12,9 +12,9 @@ import scipy.sparse as sp
 from dcprog._typing import Indices, Matrix, Vector
 from dcprog.errors import DataError
 from dcprog.filters import fisher_score
-from dcprog.models._data import Samples, check_data, check_positive, check_samples
 from dcprog.models._multiclass import ArgmaxRule, margin_rows
 from dcprog.models.rules import LinearRule
+from dcprog.samples import Samples, check_data, check_positive, check_samples
 from dcprog.zero_norm.iterates import Iterate
 from dcprog.zero_norm.margin import maximal_margin, rotated
 from dcprog.zero_norm.multiclass import multiclass_arom

@@ -16,10 +16,10 @@ from dcprog.datasets.generators import weston_linear
 from dcprog.datasets.loading import found_file
 from dcprog.errors import DataError
 from dcprog.functions import Exponential
-from dcprog.models._data import check_data
 from dcprog.models._margin import sized_weights
 from dcprog.program import DCProgram
 from dcprog.radius_margin import Linear, r2w2, r2w2_path
+from dcprog.samples import check_data
 from dcprog.studies.cells import generator
 from dcprog.studies.papers.trials import Drawn, Trials, drawn, random_split, wrong
 from dcprog.studies.study import Study

@@ -1,4 +1,4 @@
-"""Training data (X, y) as the factories take it: checked once, labels turned into ±1."""
+"""Training data (X, y): checked once, labels turned into ±1."""
 
 from __future__ import annotations
 
