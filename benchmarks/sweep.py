@@ -20,14 +20,12 @@ from typing import Any
 import numpy as np
 
 import dcprog
-from dcprog import datasets
+from dcprog import datasets, grids
 from dcprog.models import fsv, l1_svm, l2_l0_svm, l2_l1_svm, l2_l1_svm_dual, quadratic_fsv, rlp, svm, svm_dual
 from dcprog.result import Result
 
 DATA = ("wpbc60", "wpbc24", "liver", "cleveland", "ionosphere", "pima", "bcw", "sonar", "musk", "microarray")
-LAM = [0.05, *np.round(np.arange(0.1, 0.95, 0.1), 1).tolist(), 0.95]
-MU, NU = np.exp(np.arange(0, 11)).tolist(), np.exp(np.arange(-5, 6)).tolist()
-SVM_LAM = (1 / (1 + np.exp(np.arange(-5, 6)))).tolist()
+LAM, SVM_LAM, MU, NU = (list(values) for values in (grids.LAM_FSV, grids.LAM_SVM, grids.MU, grids.NU))
 
 METHODS: dict[str, Callable[[Any, Any], Iterable[Result]]] = {
     "rlp": lambda X, y: [dcprog.solve(rlp(X, y))],
