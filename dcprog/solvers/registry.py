@@ -25,6 +25,7 @@ _CLASSES = {
     "columns": "dcprog.solvers.columns:Columns",
     "active-set": "dcprog.solvers.active_set:ActiveSet",
     "piqp": "dcprog.solvers.piqp:PIQP",
+    "squares": "dcprog.solvers.squares:Squares",
     "ipopt": "dcprog.solvers.ipopt:Ipopt",
     "scipy": "dcprog.solvers.scipy:SciPy",
     "clarabel": "dcprog.solvers.clarabel:Clarabel",
@@ -35,7 +36,7 @@ _CLASSES = {
 PREFERENCE: dict[ProblemClass, tuple[str, ...]] = {
     ProblemClass.LP: ("highs", "clarabel", "piqp", "ipopt"),
     ProblemClass.QP: ("active-set", "piqp", "clarabel", "highs", "ipopt", "osqp", "scipy"),
-    ProblemClass.NLP: ("ipopt", "scipy"),
+    ProblemClass.NLP: ("squares", "ipopt", "scipy"),
 }
 """In which order solvers are tried for each class of subproblem."""
 SMALLEST_LP = 50
