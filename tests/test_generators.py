@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import ks_2samp
 from sklearn.feature_selection import SelectKBest
 
@@ -122,6 +124,43 @@ def test_filters_are_their_formulas():
     for score in (pearson_score, fisher_score, kolmogorov_smirnov_score):
         assert score(X, y)[9] == 0
         assert score(sp.csr_matrix(X), y) == pytest.approx(score(X, y))
+
+
+@pytest.mark.parametrize("score", [pearson_score, fisher_score, kolmogorov_smirnov_score])
+@pytest.mark.parametrize("value", [0.1, -1e-30, 1e200, 3.3e15])
+def test_constant_features_score_nothing(score, value):
+    """0.1 is not the mean of ten 0.1 in floating point, so that variances and differences of means are noise."""
+    X, y = make.weston_linear(10, 6, 1)
+    X[:, 2] = value
+    X[:, 3] = np.where(np.arange(10) % 3, 0.3, 0.1 + 0.2)  # one number, computed in two ways
+    for data in (X, sp.csr_array(X)):
+        assert score(data, y)[2] == 0
+        assert score(data, y)[3] == 0
+    assert 2 not in SelectKBest(score, k=4).fit(X, y).get_support(indices=True)
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 10**6), factor=st.sampled_from([1e-200, 1e-3, 7.0, 1e200]), shift=st.floats(-10, 10))
+def test_filters_are_blind_to_units_and_two_of_them_rank_alike(seed, factor, shift):
+    """r² = f/(f + 2) for classes of one size: the reason to read the Fisher score with the square."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(20, 4)) + shift, np.repeat([-1.0, 1.0], 10)
+    f, r = fisher_score(X, y), pearson_score(X, y)
+    np.testing.assert_allclose(r**2, f / (f + 2), rtol=1e-9)
+    for score in (pearson_score, fisher_score, kolmogorov_smirnov_score):
+        np.testing.assert_allclose(score(factor * X, y), score(X, y), rtol=1e-9)
+
+
+def test_fisher_score_of_classes_without_spread_is_infinite():
+    X = np.array([[0.3], [0.1 + 0.2], [0.7], [0.7]])
+    assert fisher_score(X, [0, 0, 1, 1])[0] == np.inf
+
+
+def test_the_printed_kolmogorov_smirnov_score_is_the_same_for_all_features():
+    X, y = make.weston_linear(100, 6, 1)
+    below = X[:, None, :] <= X[None, :, :]
+    joint = below.mean(axis=0) - (below & (y > 0)[:, None, None]).mean(axis=0)
+    assert joint.max(axis=0) == pytest.approx((y < 0).mean())
 
 
 def test_filters_find_linear_signals_and_miss_the_chess_board():
