@@ -14,13 +14,14 @@ from dcprog.datasets.generators import weston_linear
 from dcprog.filters import fisher_score, kolmogorov_smirnov_score, pearson_score
 from dcprog.radius_margin import Linear, r2w2, train
 from dcprog.studies.cells import generator
-from dcprog.studies.papers.trials import Drawn, Trials, drawn, random_split, wrong
+from dcprog.studies.papers.trials import AS_LOGARITHMS, Drawn, Trials, as_logarithms, drawn, random_split, wrong
 from dcprog.studies.study import Study
 
 NAME = "weston2001"
 TRAINING = 38
 """The first so many rows of leukemia are Golub's training set."""
-RIDGE = {"linear_50": 0.1, "linear_500": 0.1, "leukemia": 1e-6, "microarray": 1e-6}
+RIDGE = {"linear_50": 0.1, "linear_500": 0.1, "leukemia": 1e-6, "microarray": 1e-4}
+"""Margins of the genes are hard but for rounding: fifteen of them need not separate the classes of the colon."""
 TITLES = {
     "svm": "SVM",
     "r2w2": "R²W²",
@@ -68,7 +69,7 @@ def leukemia(data: str, method: str, trial: int) -> dict[str, dict[str, float]]:
 
 def colon(data: str, method: str, trial: int) -> dict[str, dict[str, float]]:
     """Colon cancer: 50 samples to train on, 12 to test on, 15 genes."""
-    sample = random_split(datasets.load(data), 50, generator(NAME, "colon", data, trial))
+    sample = random_split(as_logarithms(data), 50, generator(NAME, "colon", data, trial))
     return {data: {"error": error_with(sample, SELECT[method](sample.X, sample.y, 15, RIDGE[data]), RIDGE[data])}}
 
 
@@ -83,7 +84,7 @@ TABLES = (
     ),
     Trials(
         NAME, "colon", "colon cancer, 15 genes", ("microarray",), tuple(TITLES), 50, ("error",), colon,
-        loaded=("microarray",), titles=TITLES,
+        loaded=("microarray",), titles=TITLES, load=as_logarithms, remark=AS_LOGARITHMS,
     ),
 )  # fmt: skip
 STUDY = Study(

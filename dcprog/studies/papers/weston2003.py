@@ -21,7 +21,7 @@ from dcprog.program import DCProgram
 from dcprog.radius_margin import Linear, r2w2, r2w2_path
 from dcprog.samples import check_data
 from dcprog.studies.cells import generator
-from dcprog.studies.papers.trials import Drawn, Trials, drawn, random_split, wrong
+from dcprog.studies.papers.trials import AS_LOGARITHMS, Drawn, Trials, as_logarithms, drawn, random_split, wrong
 from dcprog.studies.study import Study
 from dcprog.zero_norm import arom_features, corr_features, l1_arom, retrain, rfe_features
 
@@ -45,16 +45,17 @@ BY_GENES = ("corr", "rfe", "r2w2", "fsv", "l2_arom")
 
 
 class Arrays(NamedTuple):
-    """A table of microarrays: its number, how many samples to train on, and the numbers of genes."""
+    """A table of microarrays: its number, where they come from, how many to train on, and the numbers of genes."""
 
     table: str
+    load: Callable[[str], Dataset]
     training: int
     genes: tuple[int, ...]
 
 
 ARRAYS = {
-    "microarray": Arrays("2", 50, (2000, 1000, 500, 250, 100, 50, 20)),
-    "lymphoma": Arrays("3", 60, (4026, 3000, 2000, 1000, 500, 250, 100, 50, 20)),
+    "microarray": Arrays("2", as_logarithms, 50, (2000, 1000, 500, 250, 100, 50, 20)),
+    "lymphoma": Arrays("3", datasets.load, 60, (4026, 3000, 2000, 1000, 500, 250, 100, 50, 20)),
 }
 
 
@@ -96,8 +97,8 @@ def toy(data: str, method: str, trial: int) -> dict[str, dict[str, float]]:
 
 def microarrays(data: str, method: str, trial: int) -> dict[str, dict[str, float]]:
     """Errors on the samples that are not trained on, for all numbers of genes."""
-    table, training, sizes = ARRAYS[data]
-    sample = random_split(datasets.load(data), training, generator(NAME, table, data, trial))
+    table, load, training, sizes = ARRAYS[data]
+    sample = random_split(load(data), training, generator(NAME, table, data, trial))
     chosen = nested(method, sample.X, sample.y, sizes)
     return {f"{data}_{r}": {"error": error_with(sample, features)} for r, features in chosen.items()}
 
@@ -157,6 +158,7 @@ TABLES = (
     Trials(
         NAME, "2", "colon cancer by number of genes", ("microarray",), BY_GENES, 30, ("error",), microarrays,
         {"microarray": lines("microarray", ARRAYS["microarray"].genes)}, ("microarray",), TITLES, cost=4.0,
+        load=as_logarithms, remark=AS_LOGARITHMS,
     ),
     Trials(
         NAME, "3", "lymphoma by number of genes", ("lymphoma",), BY_GENES, 30, ("error",), microarrays,
