@@ -70,6 +70,10 @@ def test_a_corrupted_cell_is_a_line_on_stderr(file, tmp_path, capsys):
         (["compare", "--data", "nothing.csv"], "nothing.csv cannot be read"),
         (["compare", "--data", "breast_cancer", "--folds", "1"], "1 folds of 569 samples"),
         (["data", "--get", "livre"], "did you mean 'liver'"),
+        (["data", "--get", "liver,foo"], "data set that can be downloaded 'foo'"),
+        (["compare", "--data", "breast_cancer", "--jobs", "0"], "jobs is 0"),
+        (["compare", "--data", "breast_cancer", "--repeats", "0"], "repeats is 0"),
+        (["reproduce", "neumann2005", "--table", ""], "an option is empty"),
     ],
 )
 def test_mistakes_are_one_line(words, message, tmp_path, monkeypatch, capsys):
@@ -79,6 +83,28 @@ def test_mistakes_are_one_line(words, message, tmp_path, monkeypatch, capsys):
     assert message in said.err
     assert said.err.count("\n") == 1
     assert said.out == ""
+
+
+def test_a_name_that_looks_like_a_formula(file, tmp_path):
+    odd = file.rename(tmp_path / "a$\\foo$.csv")
+    assert compared(odd, tmp_path / "out") == 0
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_a_value_beyond_all_measure_fails_its_methods_only(file, tmp_path, capsys):
+    header, first, *rest = file.read_text().splitlines()
+    file.write_text("\n".join([header, "1e250," + first.partition(",")[2], *rest]))
+    assert compared(file, tmp_path / "out") in (0, 1)
+    assert (tmp_path / "out" / "report.html").exists()
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_report_that_cannot_be_written(file, tmp_path, capsys):
+    assert compared(file, tmp_path / "out") == 0
+    (tmp_path / "out" / "report.html").unlink()
+    (tmp_path / "out" / "report.html").mkdir()
+    assert compared(file, tmp_path / "out") == 2
+    assert "report.html cannot be written (Is a directory)" in capsys.readouterr().err
 
 
 def test_text_in_a_number_column_is_named(file, tmp_path, capsys):

@@ -54,6 +54,14 @@ def test_noise_is_rejected_as_often_as_promised():
     assert found["student"] > 0.2 * 300
 
 
+def test_equal_differences_on_few_samples_prove_little():
+    assert corrected_t_test([0.1] * 5, 0.25) == 0.0
+    few, many = (corrected_t_test([0.1] * 5, 0.25, tests) for tests in (10, 1000))
+    assert few > 0.05 > many
+    d = [0.3, -0.2, 0.4, 0.1, 0.0]
+    assert corrected_t_test(d, 0.25, 20) == corrected_t_test(d, 0.25)  # where they vary enough nothing is added
+
+
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_keeps_the_order_and_only_raises(p):
     adjusted = holm(p)
@@ -95,6 +103,9 @@ def test_no_winner_where_one_difference_may_be_noise():
     winner, said = _verdict([line("a", 1.0, None), line("b", 5.0, 0.001)], 10)
     assert winner == "a"
     assert _verdict([line("a", 1.0, None)], 10)[0] is None
+    winner, said = _verdict([line("a", 1.0, None), line("b", 5.0, 0.001)], 4)
+    assert winner is None
+    assert "4 splits are too few" in said
 
 
 def test_a_useful_method_beats_a_useless_one(tmp_path):

@@ -1,6 +1,7 @@
 """Where data sets come from: files as published, downloads that are checked, generators by name."""
 
 import hashlib
+import http.client
 from dataclasses import replace
 
 import numpy as np
@@ -138,6 +139,26 @@ def test_a_corrupted_copy_is_fetched_again(liver):
     liver.unlink()
     with pytest.raises(DataError, match=r"cannot be downloaded.*get bupa\.data from UCI"):
         download("liver")
+
+
+def test_a_corrupted_copy_is_not_loaded(liver):
+    download("liver").write_text("1,2,3,4,5,6,1\n")
+    assert datasets.load("liver").counts == TABLE_I["liver"]
+
+
+def test_a_reply_that_breaks_off(liver, monkeypatch):
+    def answer(url, timeout):
+        raise http.client.IncompleteRead(b"85,92")
+
+    monkeypatch.setattr("urllib.request.urlopen", answer)
+    with pytest.raises(DataError, match="cannot be downloaded"):
+        datasets.load("liver")
+
+
+def test_a_cache_that_cannot_be_written(liver, tmp_path):
+    (tmp_path / "cache").write_text("")
+    with pytest.raises(DataError, match="DCPROG_CACHE"):
+        datasets.load("liver")
 
 
 # ── generators ────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -100,6 +100,7 @@ def test_labels_of_any_kind_in_sorted_order(csv, labels, signs):
         ("a,target,c", ("a", "c")),
         ("x,y,label", ("x", "y")),
         (" y ,b,c", ("b", "c")),
+        ("0,1,label", ("0", "1")),  # as pandas names columns without names
     ],
 )
 def test_which_column_is_the_label(csv, header, features):
@@ -139,6 +140,7 @@ def test_reading_returns_every_number_written(tmp_path_factory, X, seed):
         ("a\n1\n", "the one column 'a'"),
         ("a;b\n1;2\n", "separated by commas"),
         ("1,2\n3,4\n", "expected a header"),
+        ("0.1,0.2,p\n0.3,0.4,q\n", "expected a header"),
         ("a,b\n1,0\n2\n", "line 3 has 1 cells, but the header has 2"),
         ("a,b\n1,0\n2,1,5\n", "line 3 has 3 cells, but the header has 2"),
         ("a,b\n1,0\n,1\nNA,1\n", "2 missing value.s., the first in line 3, column 'a'"),
@@ -167,6 +169,17 @@ def test_what_is_not_there(tmp_path, monkeypatch):
         datasets.load("pima")
     with pytest.raises(UnknownNameError, match="did you mean 'breast_cancer'"):
         datasets.load("breast_cancr")
+    with pytest.raises(UnknownNameError, match="did you mean 'circle'"):
+        datasets.load("circl", n=5)
+    with pytest.raises(DataError, match="name is 3"):
+        datasets.load(3)
+    notes = tmp_path / "notes.txt"
+    notes.write_text("a,b\n1,2\n")
+    with pytest.raises(DataError, match=r"ends in \.csv"):
+        datasets.load(str(notes))
+    upper = notes.rename(tmp_path / "UPPER.CSV")
+    upper.write_text("a,label\n1,0\n2,1\n")
+    assert datasets.load(str(upper)).name == "UPPER"
     monkeypatch.setenv("DCPROG_DATA", str(tmp_path))
     with pytest.raises(DataError, match=r"has no pima\.csv"):
         datasets.load("pima")

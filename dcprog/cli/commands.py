@@ -132,7 +132,12 @@ def check(
 
 @app.command()
 def solvers(json: Json = False) -> None:
-    """List the solvers: problem classes, version, and what to install where one is missing."""
+    """List the solvers: problem classes, version, and what to install where one is missing.
+
+    Example:
+
+    - `dcprog solvers --json`
+    """
     from dcprog import listing
     from dcprog.cli import output
 
@@ -141,7 +146,12 @@ def solvers(json: Json = False) -> None:
 
 @app.command()
 def models(json: Json = False) -> None:
-    """List the formulations that `dcprog solve` knows by name, with their parameters."""
+    """List the formulations that `dcprog solve` knows by name, with their parameters.
+
+    Example:
+
+    - `dcprog models --json`
+    """
     from dcprog.cli import output
     from dcprog.cli.problem import describe
 
@@ -150,7 +160,12 @@ def models(json: Json = False) -> None:
 
 @app.command()
 def functions(json: Json = False) -> None:
-    """List the convex functions that g and h are made of, with their formulas."""
+    """List the convex functions that g and h are made of, with their formulas.
+
+    Example:
+
+    - `dcprog functions --json`
+    """
     from dcprog.cli import output
 
     output.table([entry._asdict() for entry in dcprog.functions.catalogue()], json)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dcprog.cli.commands import Json, Seed, app
-from dcprog.cli.words import Dask, Jobs, Out, comma_separated, study_warnings
+from dcprog.cli.words import Dask, Jobs, Out, comma_separated, study_warnings, writing
 
 if TYPE_CHECKING:
     from dcprog.studies.compare import Comparison
@@ -57,8 +57,9 @@ def compare(
             dask=dask,
             watch=watching,
         )
-    page = report.write_comparison(found, directory / "report.html")
-    (directory / "results.json").write_text(output.to_json(found.to_dict()), encoding="utf-8")
+    with writing(directory):
+        page = report.write_comparison(found, directory / "report.html")
+        (directory / "results.json").write_text(output.to_json(found.to_dict()), encoding="utf-8")
     if json:
         print(output.to_json(found.to_dict()))
     else:

@@ -18,14 +18,26 @@ def data(
     ] = None,
     json: Json = False,
 ) -> None:
-    """List the data sets: where they come from, whether they are here, and how to get the rest."""
+    """List the data sets: where they come from, whether they are here, and how to get the rest.
+
+    Examples:
+
+    - `dcprog data`
+
+    - `dcprog data --get liver,sonar`
+    """
     from dcprog import datasets
     from dcprog.cli import output
     from dcprog.datasets.uci import RECIPES
+    from dcprog.errors import unknown_name
 
     wanted = comma_separated(get)
     if wanted is None:
         output.table([asdict(info) for info in datasets.catalogue()], json)
         return
-    paths = {name: str(datasets.download(name)) for name in (RECIPES if wanted == ["all"] else wanted)}
+    names = list(RECIPES) if wanted == ["all"] else wanted
+    for name in names:
+        if name not in RECIPES:
+            raise unknown_name("data set that can be downloaded", name, RECIPES)
+    paths = {name: str(datasets.download(name)) for name in names}
     output.table([{"name": name, "file": path} for name, path in paths.items()], json)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dcprog.cli.commands import Json, app
-from dcprog.cli.words import Dask, Jobs, Out, comma_separated, study_warnings
+from dcprog.cli.words import Dask, Jobs, Out, comma_separated, study_warnings, writing
 
 if TYPE_CHECKING:
     from dcprog.studies.reproduce import Reproduction
@@ -59,9 +59,10 @@ def reproduce(
             dask=dask,
             watch=watching,
         )
-    outputs.write_tables(found, directory)
-    outputs.write_json(found, directory / "results.json")
-    page = report.write_reproduction(found, directory / "report.html")
+    with writing(directory):
+        outputs.write_tables(found, directory)
+        outputs.write_json(found, directory / "results.json")
+        page = report.write_reproduction(found, directory / "report.html")
     if json:
         print(output.to_json(outputs.summary(found)))
     else:

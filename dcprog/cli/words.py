@@ -11,6 +11,8 @@ from typing import Annotated
 
 import typer
 
+from dcprog.errors import DataError
+
 Jobs = Annotated[int, typer.Option(metavar="N", help="Processes; -1 are as many as there are cores.")]
 Dask = Annotated[
     str | None, typer.Option(metavar="SCHEDULER", help="Compute on a Dask cluster, as tcp://host:8786 (extra `dask`).")
@@ -28,7 +30,19 @@ def comma_separated(values: Sequence[str] | None) -> list[str] | None:
     """
     if not values:
         return None
-    return [word.strip() for value in values for word in value.split(",") if word.strip()]
+    words = [word.strip() for value in values for word in value.split(",") if word.strip()]
+    if not words:
+        raise DataError("an option is empty: pass names, separated by commas, or leave it out")
+    return words
+
+
+@contextlib.contextmanager
+def writing(directory: Path) -> Iterator[None]:
+    """Files that cannot be written are one line, not a traceback."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"{error.filename or directory} cannot be written ({error.strerror}): pass another --out") from None
 
 
 @contextlib.contextmanager

@@ -93,7 +93,7 @@ def _read(path: Path) -> _Sheet:
     header = read_header(path)
     if len(header) < 2:
         raise DataError(f"{path} has the one column {header[0]!r}: expected features and a label, separated by commas")
-    if all(map(_is_number, header)):
+    if _is_sample(header):
         raise DataError(f"{path} starts with numbers: expected a header that names the columns in its first line")
     sheet = _Sheet(path, header, [], [])
     for line, row in islice(_rows(path), 1, None):
@@ -104,6 +104,12 @@ def _read(path: Path) -> _Sheet:
     if not sheet.rows:
         raise DataError(f"{path} has a header and no samples: expected one sample a row")
     return sheet
+
+
+def _is_sample(header: Sequence[str]) -> bool:
+    """Whether the first line holds numbers, but for a label perhaps; 0,1,2,label is a header, as pandas writes it."""
+    label = _label_column(header)
+    return header[label].lower() not in LABEL_NAMES and all(_is_number(c) for j, c in enumerate(header) if j != label)
 
 
 def _label_column(header: Sequence[str]) -> int:

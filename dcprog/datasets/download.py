@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import http.client
 import os
 import urllib.request
 from pathlib import Path
@@ -35,24 +36,34 @@ def download(name: str) -> Path:
     if name not in RECIPES:
         raise unknown_name("data set that can be downloaded", name, RECIPES)
     recipe = RECIPES[name]
-    path = cache() / recipe.file
-    if path.is_file() and _sha256(path.read_bytes()) == recipe.sha256:
-        return path
+    found = downloaded(name)
+    if found is not None:
+        return found
     try:
         with urllib.request.urlopen(recipe.url, timeout=SECONDS) as response:
             content: bytes = response.read()
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:
         raise DataError(
             f"{recipe.url} cannot be downloaded ({error}): get {recipe.file} from {recipe.source}, and put it into the "
             "directory that DCPROG_DATA names"
         ) from None
     if _sha256(content) != recipe.sha256:
         raise DataError(f"{recipe.url} has changed: its SHA-256 is {_sha256(content)}, expected {recipe.sha256}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_bytes(content)
-    os.replace(temporary, path)
+    path = cache() / recipe.file
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}")
+        temporary.write_bytes(content)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be written ({error.strerror}): let DCPROG_CACHE name a directory that can") from None
     return path
+
+
+def downloaded(name: str) -> Path | None:
+    """The file of an earlier download, if it is there and as it was."""
+    path = cache() / RECIPES[name].file
+    return path if path.is_file() and _sha256(path.read_bytes()) == RECIPES[name].sha256 else None
 
 
 def _sha256(content: bytes) -> str:

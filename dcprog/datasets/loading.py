@@ -11,11 +11,11 @@ import numpy as np
 
 from dcprog._typing import Matrix, Vector
 from dcprog.datasets.csv_file import read_csv
-from dcprog.datasets.download import cache, download, offline
+from dcprog.datasets.download import download, downloaded, offline
 from dcprog.datasets.feature_names import FEATURE_NAMES, numbered
 from dcprog.datasets.synthetic import SYNTHETIC
 from dcprog.datasets.uci import RECIPES
-from dcprog.errors import DataError, unknown_name
+from dcprog.errors import DataError, UnknownNameError, unknown_name
 
 
 class Counts(NamedTuple):
@@ -95,6 +95,8 @@ def load(name: str | Path, *, standardise: bool = False, download_if_missing: bo
     >>> load("chess_board", n=100, noise_features=8, seed=1).X.shape
     (100, 10)
     """
+    if not isinstance(name, str | Path):
+        raise DataError(f"name is {name!r}, expected the name of a data set or the path of a CSV file")
     data = _drawn(str(name), parameters) if parameters else _find(name, download_if_missing)
     return replace(data, X=standardised(data.X)) if standardise else data
 
@@ -107,11 +109,12 @@ def available() -> list[str]:
 
 
 def found_file(name: str) -> Path | None:
-    """The file that a name stands for: ``<name>.csv`` or the publisher's, in ``DCPROG_DATA``, else in the cache."""
-    places = [place for place in (_directory(), cache()) if place is not None]
+    """The file that a name stands for: ``<name>.csv`` or the publisher's in ``DCPROG_DATA``, else an earlier download."""
+    directory = _directory()
     names = [f"{name}.csv", *([RECIPES[name].file] if name in RECIPES else [])]
-    candidates = (place / file for place in places for file in names)
-    return next((path for path in candidates if path.is_file()), None)
+    here = (directory / file for file in names if directory is not None)
+    found = next((path for path in here if path.is_file()), None)
+    return downloaded(name) if found is None and name in RECIPES else found
 
 
 def standardised(X: Matrix) -> Matrix:
@@ -131,7 +134,7 @@ def standardised(X: Matrix) -> Matrix:
 
 
 def _find(name: str | Path, download_if_missing: bool) -> Dataset:
-    if isinstance(name, Path) or name.endswith(".csv"):
+    if isinstance(name, Path) or name.lower().endswith(".csv"):
         return _from_csv(Path(name), Path(name).stem)
     file = found_file(name)
     if file is not None:
@@ -144,7 +147,13 @@ def _find(name: str | Path, download_if_missing: bool) -> Dataset:
         return _from_file(download(name), name)
     if name in TABLE_I or name in SHAPES:
         raise _missing(name)
-    raise unknown_name("data set", name, {*available(), *TABLE_I, *SHAPES})
+    if Path(name).exists():
+        raise DataError(f"{name} is no CSV file by its name: export it as one that ends in .csv")
+    raise _unknown(name)
+
+
+def _unknown(name: str) -> UnknownNameError:
+    return unknown_name("data set", name, {*available(), *TABLE_I, *SHAPES})
 
 
 def _missing(name: str) -> DataError:
@@ -182,8 +191,9 @@ def _from_csv(path: Path, name: str) -> Dataset:
     X, y, feature_names, classes = read_csv(path, fill=name in INCOMPLETE)
     if feature_names == numbered(len(feature_names)):
         feature_names = FEATURE_NAMES.get(name, feature_names)
+    rule = RECIPES[name].rule if name in RECIPES else f"−1 = {classes[0]}, +1 = {classes[1]}"
     filled = "; missing values are means of their features" if name in INCOMPLETE else ""
-    return Dataset(name, X, y, feature_names, f"{path.name}: −1 = {classes[0]}, +1 = {classes[1]}{filled}")
+    return Dataset(name, X, y, feature_names, f"{path.name}: {rule}{filled}")
 
 
 def _from_publisher(path: Path, name: str) -> Dataset:
@@ -193,6 +203,8 @@ def _from_publisher(path: Path, name: str) -> Dataset:
 
 
 def _drawn(name: str, parameters: dict[str, Any]) -> Dataset:
+    if name not in {*available(), *TABLE_I, *SHAPES}:
+        raise _unknown(name)
     if name not in SYNTHETIC:
         given = ", ".join(parameters)
         raise DataError(f"{name} takes no {given}: only generators have parameters ({', '.join(SYNTHETIC)})")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dcprog.errors import DCProgError, MissingExtraError
+from dcprog.errors import DataError, DCProgError, MissingExtraError
 from dcprog.studies.cells import Cell, Result, Task
-from dcprog.studies.store import Store
+from dcprog.studies.store import Store, StudyWarning
 
 SECONDS = 20.0
 """So long a Dask scheduler is waited for."""
@@ -42,6 +43,8 @@ def execute(
 
     Ctrl-C ends the run with what is finished; calling again goes on from there. A cell that fails does not stop the others.
     """
+    if jobs == 0:
+        raise DataError("jobs is 0: pass a number of processes, or -1 for as many as there are cores")
     outcome = Outcome()
     waiting: list[Task] = []
     for task in tasks:
@@ -75,6 +78,8 @@ def compute(task: Task) -> tuple[Cell, Result, str | None]:
             return task.cell, task.work(), None
     except DCProgError as error:
         return task.cell, {}, str(error)
+    except Exception as error:  # a cell that fails must not stop the others, whatever it fails with
+        return task.cell, {}, f"{type(error).__name__}: {error}"
 
 
 def _computed(tasks: Sequence[Task], jobs: int, dask: str | None) -> Generator[tuple[Cell, Result, str | None]]:
@@ -113,5 +118,11 @@ def _backend(jobs: int, dask: str | None) -> Iterator[Mapping[str, Any]]:
         client = Client(dask, timeout=SECONDS)
     except (OSError, ValueError) as error:
         raise DCProgError(f"no Dask scheduler answers at {dask} ({error}): start one with `dask scheduler`") from None
+    if sum(client.ncores().values()) == 1:
+        warnings.warn(
+            f"the cluster at {dask} has one slot only, which joblib does not use: cells are computed here; add a worker",
+            StudyWarning,
+            stacklevel=2,
+        )
     with client, parallel_config(backend="dask", wait_for_workers_timeout=60):
         yield {"n_jobs": -1}

@@ -12,6 +12,7 @@ import numpy as np
 
 from dcprog.plots import require_matplotlib
 from dcprog.studies.cells import Cell, Result
+from dcprog.studies.methods import METHODS
 
 COLUMNS = 3
 
@@ -57,7 +58,7 @@ def error_against_features(points: Sequence[Point], colours: Mapping[str, str]) 
             if point.data == name:
                 colour = colours[point.method]
                 ax.plot(point.features, point.error, "o", color=colour, markerfacecolor="none" if point.paper else colour)
-        ax.set(title=name, xlabel="features", ylabel="error [%]")
+        ax.set(xlabel="features", ylabel="error [%]")
     _legend(figure, {point.method for point in points}, colours)
     papers = any(point.paper for point in points)
     return _picture(figure, "Test error against number of features" + ("; hollow: as published." if papers else "."))
@@ -113,10 +114,10 @@ def _lines(
     if not content:
         return None
     figure, axes = _grid(list(content))
-    for (name, lines), ax in zip(content.items(), axes, strict=True):
+    for lines, ax in zip(content.values(), axes, strict=True):
         for method, (xs, ys) in lines.items():
             ax.plot(xs, ys, ".-", color=colours[method])
-        ax.set(title=name, xlabel=x, ylabel=y)
+        ax.set(xlabel=x, ylabel=y)
         if log:
             ax.set_yscale("log")
     _legend(figure, {method for lines in content.values() for method in lines}, colours)
@@ -124,20 +125,27 @@ def _lines(
 
 
 def _grid(names: Sequence[str]) -> tuple[Any, list[Any]]:
-    """A figure with axes for each name."""
+    """A figure with axes for each name, which is a title as it stands: a $ in it is no formula."""
     from matplotlib.figure import Figure
 
     columns = min(COLUMNS, len(names))
     rows = -(-len(names) // columns)
     figure = Figure(figsize=(4.0 * columns, 3.0 * rows + 0.6), layout="constrained")
-    return figure, [figure.add_subplot(rows, columns, i + 1) for i in range(len(names))]
+    axes = [figure.add_subplot(rows, columns, i + 1) for i in range(len(names))]
+    for name, ax in zip(names, axes, strict=True):
+        ax.set_title(name, parse_math=False)
+    return figure, axes
 
 
 def _legend(figure: Any, methods: set[str], colours: Mapping[str, str]) -> None:
     from matplotlib.lines import Line2D
 
-    handles = [Line2D([], [], marker="o", color=colours[name], label=name) for name in colours if name in methods]
+    handles = [Line2D([], [], marker="o", color=colours[name], label=_title(name)) for name in colours if name in methods]
     figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 5))
+
+
+def _title(method: str) -> str:
+    return METHODS[method].title if method in METHODS else method
 
 
 def _picture(figure: Any, caption: str) -> Picture:

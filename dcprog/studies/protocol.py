@@ -145,9 +145,9 @@ class Protocol:
         return self.repeats * max(self.folds, 1)
 
     def split(self, data: Dataset, i: int) -> Split:
-        """Split i, the same for every method, and every run."""
+        """Split i, the same for every method, and every run on the same samples, whatever their file is called."""
         repeat, part = divmod(i, max(self.folds, 1))
-        words = (self.name, self.seed, data.name, repeat)
+        words = (self.name, self.seed, fingerprint(data), repeat)
         return fold(data.y, self.folds, part, *words) if self.folds else thirds(data.y, *words)
 
     def tasks(self, data: Dataset, name: str, method: Method, cost: float) -> list[Task]:

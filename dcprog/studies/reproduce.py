@@ -70,6 +70,7 @@ def reproduce(
         Address of a Dask scheduler to compute on instead.
     """
     paper = papers.find(study)
+    tables, data, methods = _listed(tables), _listed(data), _listed(methods)
     chosen = [paper.table(number) for number in tables] if tables else list(paper.tables.values())
     known_data = _names("data set", data, [name for table in chosen for name in table.data])
     known_methods = _names("method", methods, [name for table in chosen for name in table.methods])
@@ -94,6 +95,11 @@ def reproduce(
 def _report(paper: Study, parts: tuple[Part, ...], outcome: Outcome, absent: dict[str, str]) -> Reproduction:
     rows = tuple(row for part in parts for row in part.table.rows(outcome.results, part.data, part.methods))
     return Reproduction(paper, parts, rows, outcome.results, outcome.failures, absent, outcome.interrupted)
+
+
+def _listed(names: Sequence[str] | str | None) -> list[str] | None:
+    """A single name is a list of one, a number its name."""
+    return None if names is None else [names] if isinstance(names, str) else [str(name) for name in names]
 
 
 def _names(kind: str, wanted: Sequence[str] | None, known: Sequence[str]) -> set[str]:

@@ -19,7 +19,7 @@ def mean_and_variance(values: Sequence[float] | Vector) -> tuple[float, float]:
     return float(array.mean()), float(array.var(ddof=1)) if len(array) > 1 else 0.0
 
 
-def corrected_t_test(differences: Sequence[float] | Vector, test_share: float) -> float:
+def corrected_t_test(differences: Sequence[float] | Vector, test_share: float, tests: int | None = None) -> float:
     """Two-sided p-value of the corrected resampled t-test, Nadeau & Bengio, Machine Learning 52 (2003), 239–281.
 
         t = d̄ / √((1/J + n₂/n₁) s²),    J − 1 degrees of freedom
@@ -27,10 +27,16 @@ def corrected_t_test(differences: Sequence[float] | Vector, test_share: float) -
     for differences d₁, …, d_J of the errors of two methods on the same J splits; ``test_share`` = n₂/n₁ is the ratio of test
     to training samples. The second term is for the overlap of the training sets, without which it rejects far too often.
 
+    Errors on few samples may differ by the same amount on every split, by chance. With the number of ``tests`` in a split
+    s² is at least |d̄|(1 − |d̄|)/tests: so much does d vary between samples of that size where the methods disagree just
+    often enough to make the difference.
+
     >>> round(corrected_t_test([0.1, 0.2, 0.3, 0.2], test_share=1 / 9), 4)
     0.0267
     >>> corrected_t_test([0.0, 0.0], test_share=1 / 9)
     1.0
+    >>> round(corrected_t_test([0.1, 0.1, 0.1, 0.1, 0.1], test_share=1 / 4, tests=10), 2)
+    0.19
     """
     from scipy.stats import t
 
@@ -38,6 +44,8 @@ def corrected_t_test(differences: Sequence[float] | Vector, test_share: float) -
     J = len(differences)
     if mean == 0 or J < 2:
         return 1.0
+    if tests is not None:
+        variance = max(variance, abs(mean) * (1.0 - abs(mean)) / tests)
     if variance == 0:
         return 0.0
     statistic = abs(mean) / np.sqrt((1.0 / J + test_share) * variance)

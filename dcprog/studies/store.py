@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import warnings
@@ -14,7 +15,7 @@ from dcprog.errors import DataError
 from dcprog.studies.cells import Cell, Result, Task
 
 MANIFEST = "study.json"
-FORMAT = 1
+FORMAT = 2
 
 
 class StudyWarning(UserWarning):
@@ -51,26 +52,28 @@ class Store:
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             key, result = content["key"], content["result"]
+            if content["digest"] != _digest(result):
+                raise ValueError
         except FileNotFoundError:
             return None
         except (OSError, ValueError, TypeError, KeyError):
             warnings.warn(f"{path} is corrupted: the cell {task.cell} is computed again", StudyWarning, stacklevel=2)
             return None
-        if key != _plain(_key(task)) or not isinstance(result, dict):
+        if key != _plain(_key(task)):
             warnings.warn(
                 f"{path} comes from other data, parameters or another version: the cell is computed again",
                 StudyWarning,
                 stacklevel=2,
             )
             return None
-        return result
+        return dict(result)
 
     def write(self, task: Task, result: Result) -> None:
         """Keep the result of a finished cell."""
         path = self.path(task.cell)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _write(path, {"key": _key(task), "result": result})
+            _write(path, {"key": _key(task), "result": result, "digest": _digest(_plain(result))})
         except OSError as error:
             raise _unwritable(path, error) from None
 
@@ -82,16 +85,24 @@ def _key(task: Task) -> dict[str, Any]:
     return {"cell": str(task.cell), "dcprog": dcprog.__version__, **task.key}
 
 
+def _digest(result: Any) -> str:
+    """A hash of what was found, by which a damaged file is known."""
+    return hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()[:16]
+
+
 def _check_owner(directory: Path, study: str) -> None:
     """A directory is ours if it is empty or says so."""
     if not any(directory.iterdir()):
         return
     try:
-        owner = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))["study"]
+        manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+        owner, version = manifest["study"], manifest["format"]
     except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
         raise DataError(f"{directory} holds files, and no {MANIFEST} of a study: pass an empty or a new directory") from None
     if owner != study:
         raise DataError(f"{directory} belongs to the study {owner!r}, not to {study!r}: pass another directory")
+    if version != FORMAT:
+        raise DataError(f"{directory} was written by another version of dcprog (format {version}): pass another directory")
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:

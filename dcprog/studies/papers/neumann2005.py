@@ -103,6 +103,9 @@ class Classified(Table):
 class Times(Classified):
     """Table V: CPU time of the final training relative to the fastest method, on average over the splits."""
 
+    def note(self) -> str:
+        return "Times are relative to the fastest of the methods that were run."
+
     def rows(self, results: Mapping[Cell, Result], data: Sequence[str], methods: Sequence[str]) -> list[Row]:
         rows: list[Row] = []
         for name in data:
