@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,18 @@ def number(name: str, value: object, above: float, below: float = np.inf, *, suc
             f"pass for example {name}={such_as:g}"
         )
     return x
+
+
+def count(name: str, value: object, least: int = 1, *, such_as: int) -> int:
+    """``value`` as an integer ≥ least.
+
+    >>> count("max_iter", 2.5, such_as=200)
+    Traceback (most recent call last):
+    dcprog.errors.DataError: max_iter has to be an integer ≥ 1, got 2.5: pass for example max_iter=200
+    """
+    if not (isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least):
+        raise DataError(f"{name} has to be an integer ≥ {least}, got {value!r}: pass for example {name}={such_as}")
+    return int(value)
 
 
 def vector(name: str, values: object, n: int | None = None) -> Vector:

@@ -30,7 +30,7 @@ import numpy as np
 
 from dcprog._typing import Indices, Matrix, Vector
 from dcprog.errors import DataError
-from dcprog.radius_margin.qps import Hyperplane, Sphere, gram, hyperplane, sphere
+from dcprog.radius_margin.qps import Hyperplane, Sphere, gram, hyperplane, signs, sphere, spread
 
 
 class Evaluation(Protocol):
@@ -100,8 +100,48 @@ def radius_margin(K: Matrix, y: Vector, *, solver: str = "auto") -> RadiusMargin
     array([0., 0.])
     """
     g = gram(K)
+    y = signs(y, len(g.K))
     plane, ball = hyperplane(g, y, solver), sphere(g, solver)
     return RadiusMargin(plane, ball, y * plane.alpha)
+
+
+def check_criterion(criterion: object) -> None:
+    """It is a function, not the name of one."""
+    if not callable(criterion):
+        raise DataError(
+            f"criterion has to be a function of a kernel matrix and labels, got {criterion!r}: pass radius_margin or "
+            "span_bound of dcprog.radius_margin"
+        )
+
+
+def check_seen(K: Matrix, ridge: float) -> None:
+    """The kernel matrix, still without the ridge, is not lost beside it.
+
+    >>> check_seen(np.eye(4), 1e9)
+    Traceback (most recent call last):
+    dcprog.errors.DataError: the kernel is lost beside the ridge 1e+09, its points being within 0.87 of their mean: pass a
+    ridge of about 0.75 or less, or scale the features up
+    """
+    _check_ridge(ridge)
+    squared = spread(K)
+    if squared < 1e-6 * ridge:
+        raise DataError(
+            f"the kernel is lost beside the ridge {ridge:g}, its points being within {squared**0.5:.2g} of their mean: "
+            f"pass a ridge of about {squared:.2g} or less, or scale the features up"
+        )
+
+
+def without_features(criterion: Criterion, y: Vector, ridge: float, solver: str = "auto") -> float:
+    """The criterion where the kernel tells nothing and the points differ by the ridge alone: K = ridge·I.
+
+    For the radius–margin bound this is 4n₊n₋(n − 1)/n², about n, with which T/n bounds no error. There is none, NaN, for
+    ridge = 0.
+
+    >>> round(without_features(radius_margin, np.array([-1.0, 1.0, 1.0, 1.0]), 0.5), 6)
+    2.25
+    """
+    K = ridged(np.zeros((len(y), len(y))), ridge)
+    return criterion(K, y, solver=solver).value if ridge > 0 else np.nan
 
 
 def ridged(K: Matrix, ridge: float) -> Matrix:
@@ -111,7 +151,11 @@ def ridged(K: Matrix, ridge: float) -> Matrix:
     array([[0.5, 0. ],
            [0. , 0.5]])
     """
-    if not (isinstance(ridge, Real) and 0 <= ridge < np.inf):
-        raise DataError(f"ridge has to be a number ≥ 0, got {ridge!r}: pass 1/λ, or 0 if no training error is allowed")
+    _check_ridge(ridge)
     out: Matrix = K + float(ridge) * np.eye(len(K))
     return out
+
+
+def _check_ridge(ridge: float) -> None:
+    if not (isinstance(ridge, Real) and 0 <= ridge < np.inf):
+        raise DataError(f"ridge has to be a number ≥ 0, got {ridge!r}: pass 1/λ, or 0 if no training error is allowed")

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from dcprog._typing import Matrix
-from dcprog.errors import DataError
-from dcprog.functions.checks import number
+from dcprog.errors import DataError, unknown_name
+from dcprog.functions.checks import count
 
 
 class Kernel(ABC):
@@ -62,9 +63,8 @@ class Polynomial(Kernel):
     c: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.degree, Integral) and self.degree >= 1):
-            raise DataError(f"degree has to be an integer ≥ 1, got {self.degree!r}: pass for example degree=2")
-        if not (np.isfinite(self.c) and self.c >= 0):
+        count("degree", self.degree, such_as=2)
+        if not (isinstance(self.c, Real) and 0 <= self.c < np.inf):
             raise DataError(f"(z·v + c)^degree is a kernel only for c ≥ 0, got c = {self.c!r}: pass for example c=1")
 
     def __call__(self, Z: Matrix, V: Matrix) -> Matrix:
@@ -87,7 +87,8 @@ class Gaussian(Kernel):
     width: float = 1.0
 
     def __post_init__(self) -> None:
-        number("width", self.width, 0, such_as=1)
+        if not (isinstance(self.width, Real) and 1e-150 < self.width < 1e150):  # so that its square is a number, too
+            raise DataError(f"width has to be a number > 0, less than 1e150, got {self.width!r}: pass for example width=1")
 
     def __call__(self, Z: Matrix, V: Matrix) -> Matrix:
         K: Matrix = np.exp(cdist(Z, V, "sqeuclidean") / (-2 * self.width**2))
@@ -98,3 +99,29 @@ class Gaussian(Kernel):
         H = gamma * self(Z, Z)
         out: Matrix = (H @ Z - H.sum(axis=1)[:, None] * Z) * (2 / self.width**2)
         return out
+
+
+KERNELS: dict[str, Kernel] = {"linear": Linear(), "polynomial": Polynomial(), "gaussian": Gaussian()}
+
+
+def as_kernel(kernel: Any) -> Kernel:
+    """A kernel as it is, or by its name, with the parameters it has by default.
+
+    >>> as_kernel("polynomial")
+    Polynomial(degree=2, c=1.0)
+    >>> as_kernel("gausian")
+    Traceback (most recent call last):
+    dcprog.errors.UnknownNameError: unknown kernel 'gausian': did you mean 'gaussian'? Known: gaussian, linear, polynomial
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str):
+        if kernel not in KERNELS:
+            raise unknown_name("kernel", kernel, KERNELS)
+        return KERNELS[kernel]
+    if isinstance(kernel, type) and issubclass(kernel, Kernel):
+        raise DataError(f"kernel has to be a kernel, got the class {kernel.__name__}: pass {kernel.__name__}()")
+    raise DataError(
+        f"kernel has to be a Kernel or one of {', '.join(KERNELS)}, got {kernel!r}: derive from dcprog.radius_margin.Kernel "
+        "for one of your own, since its derivative is needed"
+    )

@@ -11,7 +11,8 @@ from dcprog._typing import Indices, Matrix, Vector
 from dcprog.errors import DataError
 from dcprog.kernels import points
 from dcprog.radius_margin.bound import RadiusMargin, radius_margin, ridged
-from dcprog.radius_margin.kernels import Kernel
+from dcprog.radius_margin.kernels import Kernel, as_kernel
+from dcprog.radius_margin.qps import spread
 from dcprog.samples import check_data
 
 
@@ -53,16 +54,20 @@ class Machine:
         return labels
 
 
-def train(X: Any, y: Any, kernel: Kernel, *, ridge: float = 1.0, solver: str = "auto") -> Machine:
+def train(X: Any, y: Any, kernel: Kernel | str, *, ridge: float = 1.0, solver: str = "auto") -> Machine:
     """The machine of the largest margin for the kernel k + ridge·I; ``ridge`` = 0 allows no training error.
+
+    ``kernel`` is one of :mod:`dcprog.radius_margin.kernels`, or its name: ``"linear"``, ``"polynomial"``, ``"gaussian"``.
 
     >>> from dcprog.radius_margin.kernels import Linear
     >>> machine = train([[0.0], [2.0], [5.0]], ["low", "high", "high"], Linear(), ridge=0)
     >>> machine.predict([[0.9], [1.1]]), round(machine.margin, 6), machine.support
     (array(['low', 'high'], dtype='<U4'), 1.0, array([0, 1]))
     """
-    data = check_data(X, y)
+    data, kernel = check_data(X, y), as_kernel(kernel)
     Z = points("X", data.X)
-    bound = radius_margin(ridged(kernel(Z, Z), ridge), data.y, solver=solver)
+    K = kernel(Z, Z)
+    spread(K)  # with the ridge all points differ, but it is not there for new ones
+    bound = radius_margin(ridged(K, ridge), data.y, solver=solver)
     s = bound.support
     return Machine(kernel, Z[s], bound.signed[s], bound.hyperplane.b, s, data.classes, bound)

@@ -12,13 +12,14 @@ centred and scaled before a solver sees it, which makes the solver's tolerances 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from dcprog._typing import Indices, Matrix, Vector
 from dcprog.errors import ConvexityError, DataError, DCProgError
-from dcprog.functions.checks import symmetric
+from dcprog.functions.checks import matrix, symmetric, vector
 from dcprog.solvers.base import Claim
 from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
 from dcprog.subproblem import Subproblem
@@ -67,7 +68,7 @@ class Gram:
     scale: float
 
 
-def gram(K: Matrix) -> Gram:
+def gram(K: Any) -> Gram:
     """Check ``K``, centre it, and scale it to a largest distance 1 from the mean.
 
     >>> gram(np.array([[9.0, 3.0], [3.0, 1.0]])).unit
@@ -77,7 +78,7 @@ def gram(K: Matrix) -> Gram:
     Traceback (most recent call last):
     dcprog.errors.ConvexityError: the kernel matrix has to be positive semidefinite, ...
     """
-    K = symmetric("the kernel matrix K", K)
+    K = symmetric("the kernel matrix K", K.toarray() if sp.issparse(K) else K)
     mean = K.mean(axis=0)
     centred = K - mean - mean[:, None] + mean.mean()
     scale, largest = float(centred.diagonal().max()), float(np.abs(K).max())
@@ -87,12 +88,40 @@ def gram(K: Matrix) -> Gram:
             f"the kernel matrix has to be positive semidefinite, got one with the eigenvalue {least:.3g} and the largest "
             f"entry {largest:.3g}: take a positive semidefinite kernel, or a larger ridge"
         )
-    if scale <= ROUNDING * largest:
-        raise DataError(
-            "the sphere around the points has radius zero, since the kernel takes all points for one: "
-            "pass points that differ, or a kernel and scales that tell them apart"
-        )
+    _check_radius(scale, largest)
     return Gram(K, centred / scale, scale)
+
+
+def spread(K: Matrix) -> float:
+    """The largest squared distance of a point from the mean of all in feature space, which must not be 0.
+
+    >>> spread(np.array([[9.0, 3.0], [3.0, 1.0]]))
+    1.0
+    >>> spread(np.ones((2, 2)))
+    Traceback (most recent call last):
+    dcprog.errors.DataError: the sphere around the points has radius zero, ...
+    """
+    K = matrix("the kernel matrix K", K)
+    largest = float((K.diagonal() - 2 * K.mean(axis=0) + K.mean()).max())
+    _check_radius(largest, float(np.abs(K).max()))
+    return largest
+
+
+def signs(y: object, n: int) -> Vector:
+    """``y`` as n labels ±1, of which both are there.
+
+    >>> signs([1, 0], 2)
+    Traceback (most recent call last):
+    dcprog.errors.DataError: y has to hold −1 and 1, got 0.0 at position 1: pass np.where(y == positive, 1.0, -1.0)
+    """
+    labels = vector("y", y, n)
+    strange = np.abs(labels) != 1
+    if strange.any():
+        i = int(np.argmax(strange))
+        raise DataError(f"y has to hold −1 and 1, got {labels[i]} at position {i}: pass np.where(y == positive, 1.0, -1.0)")
+    if np.ptp(labels) == 0:
+        raise DataError(f"y has to hold −1 and 1, got {labels[0]:g} for all {n} points: pass points of both classes")
+    return labels
 
 
 def hyperplane(g: Gram, y: Vector, solver: str = "auto") -> Hyperplane:
@@ -139,6 +168,14 @@ def sphere(g: Gram, solver: str = "auto") -> Sphere:
     beta = np.maximum(beta, 0.0)
     beta /= beta.sum()
     return Sphere(beta, float(diagonal @ beta - beta @ g.unit @ beta) * g.scale)
+
+
+def _check_radius(squared: float, largest: float) -> None:
+    if not squared > ROUNDING * largest:
+        raise DataError(
+            "the sphere around the points has radius zero, since the kernel takes all points for one: "
+            "pass points that differ, or a kernel and scales that tell them apart"
+        )
 
 
 def _positive(K: Matrix, shift: float) -> bool:

@@ -29,7 +29,7 @@ from scipy.special import expit
 from dcprog._typing import Indices, Matrix, Vector
 from dcprog.errors import DataError
 from dcprog.functions.checks import number
-from dcprog.radius_margin.qps import Gram, Hyperplane, gram, hyperplane
+from dcprog.radius_margin.qps import Gram, Hyperplane, gram, hyperplane, signs
 
 LIMIT = 1e-9
 """η of the spans without smoothing: 0 would do, were K_SV never singular."""
@@ -118,6 +118,7 @@ def span_bound(K: Matrix, y: Vector, *, solver: str = "auto", eta: float = 0.1, 
     number("eta", eta, 0, such_as=0.1)
     number("steepness", steepness, 0, such_as=5)
     g = gram(K)
+    y = signs(y, len(g.K))
     return Span(hyperplane(g, y, solver), g, y, eta, steepness)
 
 
