@@ -19,12 +19,14 @@ from dcprog.radius_margin import (
     optimal_basis,
     penalised,
     r2w2,
+    r2w2_path,
     r2w2_penalised,
     radius_margin,
     ridged,
     span_bound,
     train,
 )
+from dcprog.radius_margin.bound import without_features
 from dcprog.radius_margin.penalised import project
 from dcprog.radius_margin.qps import gram, hyperplane, sphere
 
@@ -254,11 +256,57 @@ def test_penalised_selection_ends_with_twin_features():
     assert len(result.selected) == 2
 
 
-def test_bound_that_prefers_no_features_is_not_passed_over():
-    """From a start as bad as T ≫ n it is downhill to σ = 0, where T = n − 1 whatever the data: no selection follows."""
-    X = np.random.default_rng(0).normal(size=(60, 8))
-    with pytest.raises(DataError, match="pass a ridge less than 10"):
-        minimise_scaling(X, X[:, 2] * X[:, 5] > 0, Polynomial(degree=2), ridge=10.0)
+def product(seed):
+    """The sign of x₃x₆ among 12 features: with a polynomial kernel T > n for whatever features, at any scale."""
+    X = np.random.default_rng(seed).standard_normal((60, 12))
+    return X, np.where(X[:, 2] * X[:, 5] > 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("ridge", [1.0, 0.1, 0.01])
+def test_features_are_found_where_the_bound_prefers_none(ridge):
+    """Without constraints it is downhill to σ = 0, and a hundredth of some feature is selected: [3 4] for the first seed."""
+    found = [r2w2(*product(seed), 2, Polynomial(degree=2), ridge=ridge, max_iter=40) for seed in range(300, 304)]
+    for selection in found:
+        np.testing.assert_array_equal(selection.selected, [2, 5])
+        assert selection.sigma.max() > 0.5
+    assert any(step.held for selection in found for step in selection.history)
+
+
+def test_length_is_held_where_the_bound_prefers_no_features():
+    X, y = product(300)
+    found = minimise_scaling(X, y, Polynomial(degree=2))
+    assert found.held
+    assert np.linalg.norm(found.sigma) == pytest.approx(np.sqrt(12))
+    assert found.value < radius_margin(ridged(Polynomial(degree=2)(X, X), 1.0), y).value
+
+
+@pytest.mark.parametrize("criterion", [radius_margin, span_bound])
+def test_length_is_free_where_features_tell_something(criterion):
+    X, y = two_clouds(distance=2.0)
+    nothing = without_features(criterion, y, 1.0)
+    assert criterion(ridged(1e-9 * X @ X.T, 1.0), y).value == pytest.approx(nothing, rel=1e-4)
+    found = minimise_scaling(X, y, Linear(), criterion=criterion)
+    assert not found.held
+    assert found.value < 0.5 * nothing
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=seeds, n=st.integers(2, 30), ridge=st.floats(1e-3, 1e3))
+def test_bound_without_features_is_its_formula(seed, n, ridge):
+    y = np.random.default_rng(seed).choice([-1.0, 1.0], n)
+    y[:2] = -1, 1
+    positive = (y > 0).sum()
+    formula = 4 * positive * (n - positive) * (n - 1) / n**2
+    assert without_features(radius_margin, y, ridge) == pytest.approx(formula, rel=1e-5)
+
+
+def test_basis_does_not_shrink_to_nothing():
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    basis = optimal_basis(X, X[:, 0] * X[:, 1] > 0, 3, Polynomial(degree=2))
+    assert basis.held
+    assert np.linalg.norm(basis.S) == pytest.approx(np.sqrt(3))
+    assert (np.diff(basis.history) <= 0).all()
+    assert basis.history[-1] == pytest.approx(basis.bound.value, rel=1e-6)
 
 
 # The optimal basis
@@ -376,8 +424,101 @@ X3, Y3 = np.array([[0.0, 1.0], [1.0, 3.0], [3.0, 2.0]]), np.array([1, 1, 2])
         (lambda: optimal_basis(X3, Y3, 2, Linear(), S=np.ones((2, 2))), DataError, "singular"),
         (lambda: optimal_basis(X3, Y3, 2, Linear(), S=np.eye(3)), DataError, "2 × 2"),
         (lambda: optimal_basis(X3, Y3, 2, Linear()).transform([[1.0]]), DataError, "1 features"),
+        (lambda: train(np.ones((4, 2)), [0, 0, 1, 1], Linear()), DataError, "radius zero"),
+        (lambda: train(X3, Y3, Gaussian(width=1e10)), DataError, "radius zero"),
+        (lambda: Gaussian("1"), DataError, "width has to be a number"),
+        (lambda: Gaussian(1e300), DataError, "less than 1e150"),
+        (lambda: Gaussian(None), DataError, "width has to be a number"),
+        (lambda: Polynomial(2, "x"), DataError, "c = 'x'"),
+        (lambda: Polynomial(2, None), DataError, "c = None"),
+        (lambda: Polynomial(2.5), DataError, "degree has to be an integer"),
+        (lambda: optimal_basis(X3, Y3, True, Linear()), DataError, "from 1 to the 2"),
+        (lambda: r2w2(X3, Y3, True, Linear()), DataError, "from 1 to 2"),
+        (lambda: r2w2_path(X3, Y3, 1, Linear()), DataError, "list of numbers"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam="x"), DataError, "lam"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam=None), DataError, "lam"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam=1, p="x"), DataError, "p has to be"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam=1, p=None), DataError, "p has to be"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam=1, cap="x"), DataError, "cap"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam=1, cap=None), DataError, "cap"),
+        (lambda: minimise_scaling(X3, Y3, Linear(), ridge=1e9), DataError, "pass a ridge of about"),
+        (lambda: forward_selection(X3, Y3, 1, Linear(), ridge=1e9), DataError, "pass a ridge of about"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam=1, ridge=1e9), DataError, "pass a ridge of about"),
+        (lambda: optimal_basis(X3, Y3, 1, Linear(), ridge=1e9), DataError, "pass a ridge of about"),
     ],
 )
 def test_bad_input_is_one_clear_error(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+K3 = ridged(X3 @ X3.T, 1.0)
+
+
+@pytest.mark.parametrize("criterion", [radius_margin, span_bound])
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (np.ones(3), "for all 3 points"),
+        (2 * np.array([1.0, -1.0, 1.0]), "got 2.0 at position 0"),
+        (np.array([1.0, np.nan, -1.0]), "finite"),
+        ([True, False, True], "got 0.0 at position 1"),
+        (["a", "b", "a"], "numbers"),
+        ([1.0, -1.0], "3 numbers"),
+        (np.array([[1.0], [-1.0], [1.0]]), "3 numbers"),
+        (None, "y has to"),
+    ],
+)
+def test_labels_are_checked_before_a_solver_runs(criterion, y, words):
+    with pytest.raises(DataError, match=words):
+        criterion(K3, y, solver="none of them")
+
+
+@pytest.mark.parametrize("criterion", [radius_margin, span_bound])
+def test_labels_may_be_a_list(criterion):
+    assert criterion(K3, [1, -1, 1]).value == criterion(K3, np.array([1.0, -1.0, 1.0])).value
+
+
+ENTRIES = {
+    "minimise_scaling": lambda **given: minimise_scaling(X3, Y3, **{"kernel": Linear(), **given}),
+    "r2w2": lambda **given: r2w2(X3, Y3, 1, **{"kernel": Linear(), **given}),
+    "forward_selection": lambda **given: forward_selection(X3, Y3, 1, **{"kernel": Linear(), **given}),
+    "penalised": lambda **given: penalised(X3, Y3, 1, **{"kernel": Linear(), "lam": 1, **given}),
+    "r2w2_penalised": lambda **given: r2w2_penalised(X3, Y3, 1, **{"kernel": Linear(), **given}),
+    "optimal_basis": lambda **given: optimal_basis(X3, Y3, 1, **{"kernel": Linear(), **given}),
+    "train": lambda **given: train(X3, Y3, **{"kernel": Linear(), **given}),
+}
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_kernels_come_by_name(entry):
+    for name in ("linear", "polynomial", "gaussian"):
+        ENTRIES[entry](kernel=name)
+    for kernel, error, words in [
+        ("gausian", UnknownNameError, "did you mean 'gaussian'"),
+        (None, DataError, "derive from"),
+        (Linear, DataError, r"pass Linear\(\)"),
+        (lambda Z, V: Z @ V.T, DataError, "derive from"),
+    ]:
+        with pytest.raises(error, match=words):
+            ENTRIES[entry](kernel=kernel)
+
+
+@pytest.mark.parametrize("criterion", [None, "span"])
+@pytest.mark.parametrize("entry", [name for name in ENTRIES if name != "train"])
+def test_criterion_is_a_function(entry, criterion):
+    with pytest.raises(DataError, match="pass radius_margin or span_bound"):
+        ENTRIES[entry](criterion=criterion)
+
+
+@pytest.mark.parametrize("max_iter", ["x", None, -1, 0, 1.5, True])
+@pytest.mark.parametrize("entry", [name for name in ENTRIES if name not in ("train", "forward_selection")])
+def test_max_iter_is_a_count(entry, max_iter):
+    with pytest.raises(DataError, match="max_iter has to be an integer ≥ 1"):
+        ENTRIES[entry](max_iter=max_iter)
+
+
+@pytest.mark.parametrize("rcond", ["x", None, -1, np.nan, 1.0])
+def test_rcond_is_a_share(rcond):
+    with pytest.raises(DataError, match="0 ≤ rcond < 1"):
+        optimal_basis(X3, Y3, 1, Linear(), rcond=rcond)

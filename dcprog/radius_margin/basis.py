@@ -6,7 +6,8 @@ Fortuna & Capson, An Optimal Basis for Feature Extraction with Support Vector Ma
 Bound (ICASSP 2005). They start from a random orthogonal S; since kernels of z·z' or ‖z − z'‖ see S through SS' alone, and
 gradient methods turn with S, the identity gives the same bounds. T is minimised by L-BFGS in place of their conjugate
 gradients. Near the minimum directions without use die out, and the run ends when SS' turns singular, with the last S before.
-They also end it when the bound rises, which after a line search it cannot.
+They also end it when the bound rises, which after a line search it cannot. Where T prefers S = 0, no features at all, ‖S‖ is
+held (:mod:`dcprog.radius_margin.descent`).
 
 This is not a DC program: see :mod:`dcprog.radius_margin.bound`.
 """
@@ -14,18 +15,26 @@ This is not a DC program: see :mod:`dcprog.radius_margin.bound`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from dcprog._typing import Matrix, Vector
 from dcprog.errors import DataError
-from dcprog.functions.checks import matrix
+from dcprog.functions.checks import count
 from dcprog.kernels import points
-from dcprog.radius_margin.bound import Criterion, RadiusMargin, radius_margin, ridged
-from dcprog.radius_margin.descent import Stopped, descend
-from dcprog.radius_margin.kernels import Kernel
+from dcprog.radius_margin.bound import (
+    Criterion,
+    RadiusMargin,
+    check_criterion,
+    check_seen,
+    radius_margin,
+    ridged,
+    without_features,
+)
+from dcprog.radius_margin.descent import Stopped, descend_to_features
+from dcprog.radius_margin.kernels import Kernel, as_kernel
 from dcprog.radius_margin.machine import Machine, train
 from dcprog.samples import check_data
 
@@ -43,6 +52,8 @@ class Basis:
     history: tuple[float, ...]
     """The bound at the start and after each iteration."""
     stopped: Stopped
+    held: bool
+    """Whether ‖S‖ was held, since the bound preferred S = 0."""
 
     @property
     def bound(self) -> RadiusMargin:
@@ -69,7 +80,7 @@ def optimal_basis(
     X: Any,
     y: Any,
     m: int,
-    kernel: Kernel,
+    kernel: Kernel | str,
     *,
     ridge: float = 1.0,
     S: Any = None,
@@ -92,12 +103,15 @@ def optimal_basis(
     >>> basis.bound.value < basis.start.bound.value, basis.transform(X).shape
     (True, (40, 3))
     """
-    data = check_data(X, y)
+    data, kernel, max_iter = check_data(X, y), as_kernel(kernel), count("max_iter", max_iter, such_as=200)
+    check_criterion(criterion)
+    if not (isinstance(rcond, Real) and 0 <= rcond < 1):
+        raise DataError(f"rcond has to be a number with 0 ≤ rcond < 1, got {rcond!r}: pass for example rcond=1e-6")
     P = points("X", data.X)
     mean = P.mean(axis=0)
     W = principal_directions(P - mean, m)
     Y = (P - mean) @ W
-    S = np.eye(m) if S is None else matrix("S", S)
+    S = np.eye(m) if S is None else points("S", S)
     if S.shape != (m, m):
         raise DataError(f"S has to be a matrix {m} × {m}, got shape {S.shape}: pass one row and one column per dimension")
     if singular(S, rcond):
@@ -109,16 +123,19 @@ def optimal_basis(
         bound = criterion(ridged(kernel(Z, Z), ridge), data.y, solver=solver)
         return bound.value, (Y.T @ kernel.pullback(Z, bound.gradient)).ravel()
 
-    found = descend(bound_at, S.ravel(), max_iter, lambda s: singular(s.reshape(m, m), rcond))
     start = train(Y @ S, y, kernel, ridge=ridge, solver=solver)
+    check_seen(kernel(Y @ S, Y @ S), ridge)
+    nothing = without_features(criterion, data.y, ridge, solver)
+    found = descend_to_features(bound_at, S.ravel(), max_iter, nothing, lambda s: singular(s.reshape(m, m), rcond))
     S = found.x.reshape(m, m)
-    return Basis(mean, W, S, train(Y @ S, y, kernel, ridge=ridge, solver=solver), start, found.values, found.stopped)
+    machine = train(Y @ S, y, kernel, ridge=ridge, solver=solver)
+    return Basis(mean, W, S, machine, start, found.values, found.stopped, found.held)
 
 
 def principal_directions(centred: Matrix, m: int) -> Matrix:
     """The m orthonormal directions of the largest variance, as columns."""
     n, d = centred.shape
-    if not (isinstance(m, Integral) and 1 <= m <= d):
+    if not (isinstance(m, Integral) and not isinstance(m, bool) and 1 <= m <= d):
         raise DataError(f"m, the number of dimensions to keep, has to be an integer from 1 to the {d} there are, got {m!r}")
     _, spread, directions = np.linalg.svd(centred, full_matrices=False)
     rank = int((spread > spread[0] * max(n, d) * np.finfo(float).eps).sum())

@@ -18,13 +18,14 @@ decomposition: this is not a DC program. It is solved by the spectral projected 
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from dcprog._typing import Vector
 from dcprog.errors import DataError
-from dcprog.functions.checks import number, vector
+from dcprog.functions.checks import count, number, vector
 from dcprog.kernels import points
 from dcprog.radius_margin.bound import Criterion, radius_margin
 from dcprog.radius_margin.descent import Smooth
@@ -43,7 +44,7 @@ def penalised(
     X: Any,
     y: Any,
     m: int,
-    kernel: Kernel,
+    kernel: Kernel | str,
     *,
     lam: float,
     p: float = 0.5,
@@ -66,14 +67,15 @@ def penalised(
     """
     data = check_data(X, y)
     candidates(X, y, m)
-    if not 0 < p <= 1:
+    if not (isinstance(p, Real) and 0 < p <= 1):
         raise DataError(f"p has to be a number with 0 < p ≤ 1, or the penalty is not concave, got {p!r}: pass e.g. p=0.5")
-    if not cap >= 1:
+    if not (isinstance(cap, Real) and cap >= 1):
         raise DataError(f"cap, the bound of each factor, has to be ≥ 1, got {cap!r}: pass 1, or np.inf for the printed (13)")
-    if not 0 <= lam < np.inf:
+    if not (isinstance(lam, Real) and 0 <= lam < np.inf):
         raise DataError(f"lam, the weight of the penalty, has to be a number ≥ 0, got {lam!r}: pass for example lam=1")
-    T = scaled(points("X", data.X), data.y, kernel, ridge, criterion, solver)
-    start = np.full(data.d, m / data.d) if sigma is None else vector("sigma", sigma, data.d)
+    X, max_iter = points("X", data.X), count("max_iter", max_iter, such_as=200)
+    start = project(np.full(data.d, m / data.d) if sigma is None else vector("sigma", sigma, data.d), m, cap)
+    T = scaled(X, data.y, kernel, ridge, criterion, solver, start)
 
     def objective(s: Vector) -> tuple[float, Vector]:
         value, gradient = T(s)
@@ -87,7 +89,7 @@ def r2w2_penalised(
     X: Any,
     y: Any,
     m: int,
-    kernel: Kernel,
+    kernel: Kernel | str,
     *,
     lam: float = 1.0,
     p: float = 0.5,

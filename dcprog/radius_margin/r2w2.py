@@ -1,8 +1,11 @@
 """R²W²: the m features for which a bound on the leave-one-out error is small (Weston et al., NIPS 13, 2001).
 
 Sought is σ ∈ {0, 1}ᵈ with m ones. The stepwise way (section 4) is to minimise T(σ) over σ ∈ Rᵈ, set the q smallest σₖ to
-zero, and repeat until m are left. Greedy forward selection is the other one of Fig. 1, and the penalised form (13) has a
-module of its own, :mod:`dcprog.radius_margin.penalised`. None is a DC program: see :mod:`dcprog.radius_margin.bound`.
+zero, and repeat until m are left. Where T prefers σ = 0, no features at all, a round is made again with ‖σ‖ held, and
+``history`` says so: :mod:`dcprog.radius_margin.descent`.
+
+Greedy forward selection is the other way of Fig. 1, and the penalised form (13) has a module of its own,
+:mod:`dcprog.radius_margin.penalised`. None is a DC program: see :mod:`dcprog.radius_margin.bound`.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from dcprog.errors import DataError
+from dcprog.functions.checks import count
 from dcprog.radius_margin.bound import Criterion, radius_margin
 from dcprog.radius_margin.kernels import Kernel
 from dcprog.radius_margin.scaling import minimise_scaling, scaled
@@ -27,7 +31,7 @@ def r2w2(
     X: Any,
     y: Any,
     m: int,
-    kernel: Kernel,
+    kernel: Kernel | str,
     *,
     ridge: float = 1.0,
     criterion: Criterion = radius_margin,
@@ -38,7 +42,8 @@ def r2w2(
     """Select ``m`` features by stepwise elimination.
 
     ``q`` smallest σₖ are set to zero at a time, or if q < 1 that share of those left. σ is compared between features and
-    starts from e: standardise them. ``ridge`` is 1/λ of the training errors; ``solver`` is a QP solver by name.
+    starts from e: standardise them. ``kernel`` is one of :mod:`dcprog.radius_margin.kernels` or its name, ``ridge`` 1/λ of
+    the training errors, ``solver`` a QP solver by name.
 
     >>> from dcprog.radius_margin.kernels import Gaussian
     >>> X = np.random.default_rng(0).normal(size=(60, 8))
@@ -55,7 +60,7 @@ def r2w2_path(
     X: Any,
     y: Any,
     sizes: Sequence[int],
-    kernel: Kernel,
+    kernel: Kernel | str,
     *,
     ridge: float = 1.0,
     criterion: Criterion = radius_margin,
@@ -70,8 +75,9 @@ def r2w2_path(
     >>> [found.selected for found in r2w2_path(X, X[:, 2] + X[:, 5] > 0, [2, 1], Linear())]
     [array([2, 5]), array([2])]
     """
-    if not len(sizes):
-        raise DataError("sizes is empty, expected numbers of features to select: pass one or more")
+    if not isinstance(sizes, Sequence | np.ndarray) or not len(sizes):
+        raise DataError(f"sizes has to be a list of numbers of features to select, got {sizes!r}: pass for example [2, 1]")
+    count("max_iter", max_iter, such_as=200)
     for m in sizes:
         c = candidates(X, y, m)
     if not (isinstance(q, Integral) and q >= 1) and not (isinstance(q, Real) and 0 < q < 1):
@@ -85,7 +91,7 @@ def r2w2_path(
             c.X[:, left], c.y, kernel,
             ridge=ridge, criterion=criterion, sigma=start, solver=solver, max_iter=max_iter,
         )  # fmt: skip
-        history.append(Round(len(left), scaling.value))
+        history.append(Round(len(left), scaling.value, scaling.held))
         sigma[left] = scaling.sigma
         smallest_last = left[np.argsort(-scaling.sigma, kind="stable")]
         stay = len(left) - (max(1, int(q * len(left))) if q < 1 else int(q))
@@ -100,7 +106,7 @@ def forward_selection(
     X: Any,
     y: Any,
     m: int,
-    kernel: Kernel,
+    kernel: Kernel | str,
     *,
     ridge: float = 1.0,
     criterion: Criterion = radius_margin,
@@ -114,11 +120,11 @@ def forward_selection(
     array([2, 5])
     """
     c = candidates(X, y, m)
-    T = scaled(c.X, c.y, kernel, ridge, criterion, solver)
     sigma, history = np.zeros(len(c.columns)), []
-    for count in range(1, m + 1):
+    T = scaled(c.X, c.y, kernel, ridge, criterion, solver, sigma + 1)
+    for size in range(1, m + 1):
         values = {int(k): T(sigma + (np.arange(len(sigma)) == k))[0] for k in np.flatnonzero(sigma == 0)}
         best = min(values, key=lambda k: values[k])
         sigma[best] = 1.0
-        history.append(Round(count, values[best]))
+        history.append(Round(size, values[best]))
     return c.select(np.flatnonzero(sigma), sigma, kernel, ridge, solver, history)

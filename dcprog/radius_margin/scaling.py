@@ -1,6 +1,7 @@
 """One factor σₖ per feature: a bound of the machine on x∗σ as a function of σ (Weston et al. 2001, (7), (8) and (10)).
 
-The kernels know σ through σₖ² only. So T(σ) = T(|σ|), and σₖ = 0 is stationary: a feature that is out stays out.
+The kernels know σ through σₖ² only. So T(σ) = T(|σ|), and σₖ = 0 is stationary: a feature that is out stays out. So is
+σ = 0, and where T prefers that, the length of σ is held: :mod:`dcprog.radius_margin.descent` says why.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ import numpy as np
 
 from dcprog._typing import Matrix, Vector
 from dcprog.errors import DataError
-from dcprog.functions.checks import vector
+from dcprog.functions.checks import count, vector
 from dcprog.kernels import points
-from dcprog.radius_margin.bound import Criterion, radius_margin, ridged
-from dcprog.radius_margin.descent import Smooth, descend
-from dcprog.radius_margin.kernels import Kernel
+from dcprog.radius_margin.bound import Criterion, check_criterion, check_seen, radius_margin, ridged, without_features
+from dcprog.radius_margin.descent import Smooth, descend_to_features
+from dcprog.radius_margin.kernels import Kernel, as_kernel
 from dcprog.samples import check_data
 
 
@@ -27,17 +28,25 @@ class Scaling:
     sigma: Vector
     value: float
     iterations: int
+    held: bool = False
+    """Whether ‖σ‖ was held, since T preferred σ = 0."""
 
 
-def scaled(X: Matrix, y: Vector, kernel: Kernel, ridge: float, criterion: Criterion, solver: str) -> Smooth:
-    """σ ↦ T(σ), ∇T(σ) for labels y = ±1.
+def scaled(
+    X: Matrix, y: Vector, kernel: Kernel | str, ridge: float, criterion: Criterion, solver: str, start: Vector
+) -> Smooth:
+    """σ ↦ T(σ), ∇T(σ) for labels y = ±1; ``start`` is a σ at which the kernel must not be lost beside the ridge.
 
     >>> from dcprog.radius_margin.kernels import Linear
     >>> X, y = np.array([[0.0, 1.0], [2.0, 0.0], [5.0, -1.0]]), np.array([-1.0, 1.0, 1.0])
-    >>> value, gradient = scaled(X, y, Linear(), 0.0, radius_margin, "auto")(np.array([1.0, 0.0]))
+    >>> value, gradient = scaled(X, y, Linear(), 0.0, radius_margin, "auto", np.ones(2))(np.array([1.0, 0.0]))
     >>> round(value, 6), gradient.round(6)[1] + 0.0
     (6.25, np.float64(0.0))
     """
+
+    kernel = as_kernel(kernel)
+    check_criterion(criterion)
+    check_seen(kernel(X * start, X * start), ridge)
 
     def bound_at(sigma: Vector) -> tuple[float, Vector]:
         Z = X * sigma
@@ -50,7 +59,7 @@ def scaled(X: Matrix, y: Vector, kernel: Kernel, ridge: float, criterion: Criter
 def minimise_scaling(
     X: Any,
     y: Any,
-    kernel: Kernel,
+    kernel: Kernel | str,
     *,
     ridge: float = 1.0,
     criterion: Criterion = radius_margin,
@@ -58,7 +67,7 @@ def minimise_scaling(
     solver: str = "auto",
     max_iter: int = 200,
 ) -> Scaling:
-    """A stationary point of T(σ), without constraints, from ``sigma`` (by default e) by L-BFGS.
+    """A stationary point of T(σ) from ``sigma`` (by default e) by L-BFGS, of T(σ) for that ‖σ‖ if T prefers no features.
 
     ``ridge`` is 1/λ of the training errors, ``criterion`` the bound T, ``solver`` the QP solver by name.
 
@@ -73,13 +82,7 @@ def minimise_scaling(
     start = np.ones(data.d) if sigma is None else vector("sigma", sigma, data.d)
     if not start.any():
         raise DataError("sigma is zero for all features, which are one point then: start from at least one that is not")
-    X = points("X", data.X)
-    T = scaled(X, data.y, kernel, ridge, criterion, solver)
-    found = descend(T, start, max_iter)
-    K = kernel(X * found.x, X * found.x)
-    if (K.diagonal() - 2 * K.mean(axis=0) + K.mean()).max() < 1e-6 * ridge:  # squared distances from the mean
-        raise DataError(
-            f"the bound is least with all features at σ = 0, where only the ridge tells the points apart: pass a ridge less "
-            f"than {ridge:g}, a richer kernel, or hold Σσ fixed (penalised)"
-        )
-    return Scaling(np.abs(found.x), found.values[-1], len(found.values) - 1)
+    X, max_iter = points("X", data.X), count("max_iter", max_iter, such_as=200)
+    T = scaled(X, data.y, kernel, ridge, criterion, solver, start)
+    found = descend_to_features(T, start, max_iter, without_features(criterion, data.y, ridge, solver))
+    return Scaling(np.abs(found.x), found.values[-1], len(found.values) - 1, found.held)

@@ -22,6 +22,8 @@ class Round(NamedTuple):
 
     features: int
     value: float
+    held: bool = False
+    """Whether ‖σ‖ was held, since the bound would have had no features at all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +64,7 @@ class Candidates:
     labels: Any
 
     def select(
-        self, chosen: Indices, sigma: Vector, kernel: Kernel, ridge: float, solver: str, history: Iterable[Round]
+        self, chosen: Indices, sigma: Vector, kernel: Kernel | str, ridge: float, solver: str, history: Iterable[Round]
     ) -> Selection:
         """The selection of these candidates, with the machine trained on it."""
         factors = np.zeros(self.full.shape[1])
@@ -80,7 +82,7 @@ def candidates(X: Any, y: Any, m: int) -> Candidates:
     data = check_data(X, y)
     full = points("X", data.X)
     columns = np.flatnonzero(np.ptp(full, axis=0) > 0)
-    if not (isinstance(m, Integral) and 1 <= m <= len(columns)):
+    if not (isinstance(m, Integral) and not isinstance(m, bool) and 1 <= m <= len(columns)):
         raise DataError(
             f"m, the number of features to select, has to be an integer from 1 to {len(columns)}, the number of features "
             f"that are not constant, got {m!r}: pass such a number"
