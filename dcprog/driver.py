@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,11 @@ def solve(
     """
     if not isinstance(program, DCProgram):
         raise ModelError(f"expected a DCProgram, got {type(program).__name__}: declare DCProgram(model, g, h) first")
-    _check_limits(tol, max_iter, time_limit, starts)
+    check_limits(tol, max_iter)
+    if time_limit is not None and not time_limit > 0:
+        raise DataError(f"time_limit is {time_limit}: pass seconds > 0, or None for no limit")
+    if starts < 1:
+        raise DataError(f"starts is {starts}: pass an integer ≥ 1")
     kind = algorithms.get(algorithm)
     rule = kind.default_rule(program, tol, max_iter) if stop is None else stop
     settings: dict[str, Any] = {"solver": solver, "stop": rule, "time_limit": time_limit, "solver_options": solver_options}
@@ -175,12 +180,14 @@ def _best_of(
     return best
 
 
-def _check_limits(tol: float | None, max_iter: int, time_limit: float | None, starts: int) -> None:
-    if tol is not None and not tol >= 0:
-        raise DataError(f"tol is {tol}: pass a number ≥ 0")
-    if max_iter < 0:
-        raise DataError(f"max_iter is {max_iter}: pass an integer ≥ 0")
-    if time_limit is not None and not time_limit > 0:
-        raise DataError(f"time_limit is {time_limit}: pass seconds > 0, or None for no limit")
-    if starts < 1:
-        raise DataError(f"starts is {starts}: pass an integer ≥ 1")
+def check_limits(tol: float | None, max_iter: int) -> None:
+    """A tolerance, None for the default one, and a number of iterations.
+
+    >>> check_limits(1e-6, 1.5)
+    Traceback (most recent call last):
+    dcprog.errors.DataError: max_iter is 1.5: pass an integer ≥ 0
+    """
+    if tol is not None and not (isinstance(tol, Real) and tol >= 0):
+        raise DataError(f"tol is {tol!r}: pass a number ≥ 0")
+    if not (isinstance(max_iter, Integral) and max_iter >= 0):
+        raise DataError(f"max_iter is {max_iter!r}: pass an integer ≥ 0")

@@ -11,7 +11,7 @@ import numpy as np
 
 from dcprog import algorithms
 from dcprog.algorithms.base import Algorithm
-from dcprog.driver import run
+from dcprog.driver import check_limits, run
 from dcprog.errors import DataError
 from dcprog.program import DCProgram
 from dcprog.result import Result, Status
@@ -65,6 +65,7 @@ def path(
     >>> [len(r.rule.selected()) for r in results], results.builds
     ([3, 1, 0], 1)
     """
+    check_limits(tol, max_iter)
     lists = {name: list(values) for name, values in parameters.items() if isinstance(values, list | tuple | np.ndarray)}
     if not lists or not all(lists.values()):
         raise DataError("no parameter is a non-empty list: pass the grid as lists, as in lam=[0.1, 0.5]")

@@ -17,6 +17,7 @@ from test_estimators import Interrupted, name_of, samples
 import dcprog
 from dcprog import estimators as est
 from dcprog import models
+from dcprog.errors import DataError
 from dcprog.estimators.path_cv import Validation
 from dcprog.result import Status
 
@@ -121,6 +122,12 @@ def test_limits_in_cross_validation_are_one_warning():
         "4 of 4 runs in cross-validation have not converged",
         "FSV has not converged (iteration_limit)",
     ]
+
+
+@pytest.mark.parametrize(("limit", "message"), [({"max_iter": -1}, "max_iter is -1"), ({"tol": "a"}, "tol is 'a'")])
+def test_limits_of_a_path_are_checked(limit, message):
+    with pytest.raises(DataError, match=message):
+        dcprog.path(models.fsv, *samples(), lam=[0.1, 0.2], **limit)
 
 
 def test_ctrl_c_ends_a_path():
