@@ -72,7 +72,7 @@ def _linear_svm(X: Any, y: Vector, C: float) -> tuple[Vector, float]:
 
 
 def _error(scores: Vector, y: Vector) -> float:
-    return float(np.mean(np.where(scores >= 0, 1.0, -1.0) != y))
+    return float(np.mean(np.where(scores > 0, 1.0, -1.0) != y))
 
 
 def _refit(train: Data, validation: Data, selected: Indices, C: float) -> LinearRule:

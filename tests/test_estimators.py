@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn
+from data_sets import load_real, needs_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score, train_test_split
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -33,7 +36,6 @@ from dcprog.radius_margin import Gaussian, optimal_basis, r2w2
 from dcprog.result import Status
 from dcprog.zero_norm import NotSeparableError, arom_features, converge, l1_arom, retrain, rfe_features
 
-pytestmark = pytest.mark.filterwarnings("ignore:NLPSVM has not converged")  # Algorithm 3.1 makes 50 steps, as printed
 METHODS = [
     est.RLP(),
     est.LinearSVM(),
@@ -134,11 +136,33 @@ def test_linear_svm_is_scikit_learns():
     assert ours.intercept_ == pytest.approx(theirs.intercept_, abs=1e-5)
 
 
-def test_nlpsvm():
+def test_nlpsvm_as_printed():
     X, y = samples()
-    machine, plane = est.NLPSVM(nu=2.0, delta=0.5, tol=1e-2).fit(X, y), nlpsvm(X, y, 2.0, delta=0.5, tol=1e-2)
+    machine = est.NLPSVM(nu=0.5, algorithm="printed", delta=0.5, tol=1e-2).fit(X, y)
+    plane = nlpsvm(X, y, 0.5, delta=0.5, tol=1e-2)
     assert (machine.coef_[0] == plane.w).all()
     assert (machine.intercept_, machine.n_iter_) == (-plane.gamma, plane.steps)
+
+
+@pytest.mark.parametrize("nu", [0.1, 1.0, 10.0, 100.0])
+def test_nlpsvm_solves_its_linear_program_and_takes_the_least_norm(nu):
+    X, labels = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    machine, simplex = est.NLPSVM(nu).fit(X, labels), est.L1SVM(lam=1 / (1 + nu), weighting="sum").fit(X, labels)
+
+    def objective(fitted):
+        slacks = np.maximum(1 - np.where(labels == 1, 1, -1) * fitted.decision_function(X), 0)
+        return nu * slacks.sum() + np.abs(fitted.coef_).sum()
+
+    assert machine.result_.converged
+    assert objective(machine) == pytest.approx(objective(simplex), rel=1e-7)
+
+
+def test_nlpsvm_that_has_not_converged_says_what_to_do():
+    X, y = samples()
+    with pytest.warns(ConvergenceWarning, match=r"NLPSVM has not converged .* tune delta .* algorithm='exact'"):
+        est.NLPSVM(algorithm="printed", max_iter=1).fit(X, y)
+    assert est.NLPSVM(max_iter=1).fit(X, y).result_.converged
 
 
 def test_r2w2():
@@ -318,9 +342,17 @@ def test_the_package_has_them_without_loading_them():
         (est.AlignmentSVM(kernel=lambda x, z: ((x - z) ** 2)[..., :2]), DataError, "2 elementary distances for 5 features"),
         (est.AROM(norm=3), DataError, "norm is 3"),
         (est.AROM(r=6), DataError, "from 1 to 5"),
-        (est.AROM(lam=None), NotSeparableError, "lam"),
+        (est.AROM(lam=None), NotSeparableError, r"lam=None allows no slacks: pass a number, as lam=1\.0$"),
+        (est.AROM(r=2, lam=None), NotSeparableError, r"lam=None allows no slacks"),
         (est.RFE(r=0), DataError, "from 1 to 5"),
-        (est.NLPSVM(nu=-1.0), DataError, "nu"),
+        (est.NLPSVM(nu=-1.0), DataError, "nu is -1.0"),
+        (est.NLPSVM(algorithm="exat"), UnknownNameError, "did you mean 'exact'"),
+        (est.NLPSVM(tol=None), DataError, "tol is None"),
+        (est.AROM(tol=-1), DataError, "tol is -1"),
+        (est.AROM(tol=None), DataError, "tol is None"),
+        (est.AROM(constraints="x"), UnknownNameError, "unknown kind of constraints 'x'"),
+        (est.AlignmentSVM(bias="yes"), DataError, "bias is 'yes'"),
+        (est.RFE(halving="a"), DataError, "halving is 'a'"),
         (est.R2W2(m=9), DataError, "from 1 to 5"),
         (est.R2W2(kernel="liner"), UnknownNameError, "did you mean 'linear'"),
         (est.RadiusMarginBasis(m=0), DataError, "from 1 to the 5"),
@@ -339,12 +371,106 @@ def test_bad_parameters_are_named(estimator, error, message):
         estimator.fit(*samples())
 
 
+LIMITED = [method for method in METHODS + CROSS_VALIDATED if hasattr(method, "max_iter")]
+
+
+@each(LIMITED)
+@pytest.mark.parametrize("max_iter", [-1, 1.5, "many", None])
+def test_numbers_of_iterations_are_checked_before_any_run(estimator, max_iter):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DataError, match=rf"max_iter is {max_iter!r}: pass an integer"):
+            clone(estimator).set_params(max_iter=max_iter).fit(*samples())
+
+
+@each([method for method in LIMITED if hasattr(method, "tol")])
+@pytest.mark.parametrize("tol", [-1, "a", float("nan")])
+def test_tolerances_are_checked_before_any_run(estimator, tol):
+    with pytest.raises(DataError, match=f"tol is {tol!r}"):
+        clone(estimator).set_params(tol=tol).fit(*samples())
+
+
+@each([est.RFE(), est.RFE(1), est.R2W2(), est.R2W2(1), est.RadiusMarginBasis(), est.RadiusMarginBasis(1), est.AROM(1)])
+def test_there_is_nothing_to_select_from_constant_features(estimator):
+    with pytest.raises(DataError, match="all 3 features are constant"):
+        estimator.fit(np.ones((6, 3)), [0, 1] * 3)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+@each([est.RLP(), est.FSV(lam=0.0), est.L1SVM(lam=0.0), est.LinearSVM(), est.NLPSVM(), est.AROM(norm=1), est.SVMRanking()])
+def test_constant_features_are_not_selected(estimator, convert):
+    X, y = samples(60)
+    padded = np.column_stack([np.full(len(X), 3.0), X, np.zeros(len(X)), np.full(len(X), -50.0)])
+    machine = clone(estimator).fit(convert(padded), y)
+    assert not machine.get_support()[[0, -2, -1]].any()
+    assert not machine.coef_[0, [0, -2, -1]].any()
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_the_bias_takes_the_weight_of_constant_features(convert):
+    X, y = samples()
+    padded = convert(np.column_stack([X, np.full(len(X), -50.0)]))
+    machine = est.RLP().fit(padded, y)
+    result = replace(machine.result_, rule=replace(machine.rule_, w=np.append(machine.rule_.w[:-1], 2.0), b=7.0))
+    rule = machine._read(result, padded, y).rule
+    assert (rule.w[-1], rule.b) == (0, -93.0)
+    assert rule.decision_function(padded) == pytest.approx(result.rule.decision_function(padded), abs=1e-9)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.integers(-40, 40), min_size=3, max_size=8), st.integers(0, 99), st.sampled_from([1e-3, 1.0, 1e3]))
+def test_points_on_the_boundary_are_of_one_class_whatever_rounding_makes_of_them(tenths, seed, scale):
+    """w'x + b = 0 in exact arithmetic: w of tenths, x of integers, and b = −w'x₀ for all permutations of (w, x₀)."""
+    rng = np.random.default_rng(seed)
+    w, x = scale * np.array(tenths) / 10, rng.integers(-9, 9, len(tenths)).astype(float)
+    machine = est.L1SVM().fit(*samples(d=len(tenths)))
+    on, beside = [], []
+    for _ in range(10):
+        order = rng.permutation(len(w))
+        machine.rule_ = replace(machine.rule_, w=w[order], b=-float(w @ x))
+        on.append(machine.decision_function(x[order][None])[0])
+        beside += list(machine.decision_function(np.stack([x[order]] * 3) * [[1], [1 + 1e-9], [1 - 1e-9]])[1:])
+        assert (machine.predict(x[order][None]) == machine.classes_[0]).all()
+    assert on == [0.0] * 10
+    terms = np.abs(w) @ np.abs(x)
+    assert all(value != 0 for value in beside) or abs(w @ x) <= 1e-3 * terms
+
+
+def test_points_on_the_boundary_of_a_quadratic_classifier():
+    X, y = samples(d=2)
+    machine = est.QuadraticFSV().fit(X, y)
+    machine.rule_ = replace(machine.rule_, w=np.array([0.1, 0.2, -0.3, 0.0, 0.0]), b=0.0)
+    values = machine.rule_.decision_function([[-1.0, 2.0]]), machine.decision_function([[-1.0, 2.0]])
+    assert values[0] != 0
+    assert abs(values[0]) < 1e-15
+    assert values[1] == 0
+
+
+@needs_data
+def test_paths_and_refits_classify_points_on_the_boundary_alike():
+    X, y = load_real("liver")
+    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
+        walked = dcprog.path(models.fsv, X[train], y[train], lam=[0.05, 0.1, 0.2, 0.5])
+        for point, result in zip(walked.parameters, walked, strict=True):
+            machine = est.FSV(**point).fit(X[train], y[train])
+            refitted = machine.predict(X[test])
+            machine._accept(machine._read(result, X[train], y[train]))
+            assert (machine.predict(X[test]) == refitted).all()
+
+
 def test_one_class():
     with pytest.raises(DataError, match="one class only, 'a'"):
         est.FSV().fit([[1.0], [2.0]], ["a", "a"])
 
 
-@each([est.FSV(lam=0.01, max_iter=1), est.AROM(max_iter=1), est.NLPSVM(max_iter=1), est.RadiusMarginBasis(max_iter=1)])
+@each(
+    [
+        est.FSV(lam=0.01, max_iter=1),
+        est.AROM(max_iter=1),
+        est.NLPSVM(algorithm="printed", max_iter=1),
+        est.RadiusMarginBasis(max_iter=1),
+    ]
+)
 def test_limits_are_warnings(estimator):
     with pytest.warns(ConvergenceWarning, match=rf"{name_of(estimator)} has not converged \(iteration_limit\)"):
         estimator.fit(*samples())

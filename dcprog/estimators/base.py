@@ -5,10 +5,12 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from inspect import signature
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
@@ -17,8 +19,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dcprog._typing import Mask, Matrix, Vector
-from dcprog.driver import solve
+from dcprog.driver import check_limits, solve
 from dcprog.errors import DataError, NotSolvedError
+from dcprog.models.rules import LinearRule
 from dcprog.program import DCProgram
 from dcprog.result import Result, Status
 from dcprog.samples import check_nonnegative
@@ -27,6 +30,9 @@ SETTINGS = ("solver", "tol", "max_iter")
 """Parameters that go to the engine; all others are those of the formulation, or the estimator's own."""
 LIMITS = (Status.ITERATION_LIMIT, Status.TIME_LIMIT)
 """Ends with a point that is not critical, but classifies."""
+ADVICE = "the last point is used; raise max_iter, or tol, or standardise the features"
+NEAR, ROUNDING = 1e-6, 1e-12
+"""Scores that may be 0 up to rounding, where margins are ±1; and those that are, relative to the terms that were summed."""
 
 
 class Trained(NamedTuple):
@@ -53,20 +59,30 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._accept(self._train(*self._checked(X, y)))
 
     def decision_function(self, X: Any) -> Vector | Matrix:
-        """One value a row, > 0 for ``classes_[1]``; with more than two classes a column for each, the largest wins."""
+        """One value a row, > 0 for ``classes_[1]``; with more than two classes a column for each, the largest wins.
+
+        On the boundary of a linear or quadratic classifier it is exactly 0, whatever rounding made of it.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=self._formats())
         scores: Vector | Matrix = self.rule_.decision_function(X)
-        return scores
+        return settled(self.rule_, X, scores) if isinstance(self.rule_, LinearRule) else scores
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of every row."""
+        """The class of every row; on the boundary ``classes_[0]``."""
         scores = self.decision_function(X)
         codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
         labels: np.ndarray = self.classes_[codes]
         return labels
 
+    def _check_parameters(self) -> None:
+        """Of what no solver would say clearly that it is wrong, or only after it ran."""
+        own = self.get_params(deep=False)
+        if "max_iter" in own:
+            check_limits(own.get("tol"), own["max_iter"])
+
     def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        self._check_parameters()
         X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._formats())
         check_classification_targets(y)
         self.classes_ = np.unique(y)
@@ -98,9 +114,9 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class SelectingMethod(SelectorMixin, Method):  # type: ignore[misc]
     """A classifier that selects features, ``support_``."""
 
-    def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        check_nonnegative(threshold=self.get_params().get("threshold", 0.0))
-        return super()._checked(X, y)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_nonnegative(threshold=self.get_params(deep=False).get("threshold", 0.0))
 
     def _accept(self, trained: Trained) -> Any:
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
@@ -151,7 +167,7 @@ class Formulation(SelectingMethod):
         return {name: own[name] for name in SETTINGS if name in own}
 
 
-def check_end(what: str, status: Status, messages: Sequence[str] = ()) -> None:
+def check_end(what: str, status: Status, messages: Sequence[str] = (), advice: str = ADVICE) -> None:
     """Return silently after convergence, with a warning at a limit; raise if there is nothing to classify with.
 
     >>> check_end("FSV", Status.INFEASIBLE, ["no point satisfies the constraints"])
@@ -161,12 +177,65 @@ def check_end(what: str, status: Status, messages: Sequence[str] = ()) -> None:
     if status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     if status in LIMITS:
-        advice = "the last point is used; raise max_iter, or tol, or standardise the features"
         warnings.warn(f"{what} has not converged ({status}): {advice}", ConvergenceWarning, stacklevel=4)
     elif status is not Status.CONVERGED:
         raise NotSolvedError(f"{what} was not trained ({status}): {'; '.join(messages) or 'try another solver'}")
 
 
+def settled(rule: LinearRule, X: Any, scores: Vector) -> Vector:
+    """The scores w'φ(x) + b of the rows of X, exactly 0 where they are that up to rounding, i.e. to |w|'|φ(x)| + |b|.
+
+    >>> rule, X = LinearRule(np.array([0.1, 0.2, -0.3]), 0.0), np.ones((1, 3))
+    >>> bool(rule.decision_function(X) != 0), bool(settled(rule, X, rule.decision_function(X)) == 0)
+    (True, True)
+    """
+    near = np.flatnonzero(np.abs(scores) < NEAR)
+    if not near.size:
+        return scores
+    terms = replace(rule, w=np.abs(rule.w), b=abs(rule.b)).decision_function(abs(X[near]))
+    zero = np.abs(scores[near]) <= ROUNDING * terms + np.finfo(float).eps
+    exact: Vector = scores.copy()
+    exact[near[zero]] = 0.0
+    return exact
+
+
+def varying(X: Any) -> Mask:
+    """The features that are not constant.
+
+    >>> varying(np.array([[1.0, 2.0], [1.0, 3.0]]))
+    array([False,  True])
+    """
+    if sp.issparse(X):
+        X = sp.vstack([X.max(axis=0), X.min(axis=0)]).toarray()
+    mask: Mask = np.ptp(X, axis=0) > 0
+    return mask
+
+
 def half(X: Any) -> int:
     """Half as many features as are not constant, at least one."""
-    return max(1, int((np.ptp(X, axis=0) > 0).sum()) // 2)
+    return max(1, int(varying(X).sum()) // 2)
+
+
+def check_flag(**flags: object) -> None:
+    """Each is True or False.
+
+    >>> check_flag(halving="a")
+    Traceback (most recent call last):
+    dcprog.errors.DataError: halving is 'a': pass True or False
+    """
+    for name, value in flags.items():
+        if not isinstance(value, bool | np.bool_):
+            raise DataError(f"{name} is {value!r}: pass True or False")
+
+
+def check_varying(what: str, X: Any) -> None:
+    """DataError if no feature can tell anything.
+
+    >>> check_varying("RFE", np.ones((3, 2)))
+    Traceback (most recent call last):
+    dcprog.errors.DataError: RFE has nothing to select from, since all 2 features are constant: pass some that vary
+    """
+    if not varying(X).any():
+        raise DataError(
+            f"{what} has nothing to select from, since all {X.shape[1]} features are constant: pass some that vary"
+        )

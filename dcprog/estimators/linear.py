@@ -6,7 +6,12 @@ formulas, ``penalty`` and ``weighting`` are those of the factories in :mod:`dcpr
 
 from __future__ import annotations
 
-from dcprog.estimators.base import Formulation, LinearMethod
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dcprog.estimators.base import Formulation, LinearMethod, Trained, varying
 from dcprog.functions import ConvexFunction
 from dcprog.models.fsv import fsv
 from dcprog.models.l1_svm import l1_svm
@@ -14,10 +19,13 @@ from dcprog.models.l2_l0_svm import l2_l0_svm
 from dcprog.models.l2_l1_svm import l2_l1_svm
 from dcprog.models.rlp import rlp
 from dcprog.models.svm import svm
+from dcprog.result import Result
 
 
 class LinearFormulation(LinearMethod, Formulation):
     """A linear classifier that a DC program gives; X may be sparse, and stays so.
+
+    A constant feature does what b does: b takes its weight, and it is not selected.
 
     Attributes
     ----------
@@ -33,6 +41,14 @@ class LinearFormulation(LinearMethod, Formulation):
     """
 
     _sparse = True
+
+    def _read(self, result: Result, X: Any, y: np.ndarray) -> Trained:
+        rule, constant = result.rule, np.flatnonzero(~varying(X))
+        if rule.w[constant].any():
+            w = rule.w.copy()
+            w[constant] = 0.0
+            rule = replace(rule, w=w, b=rule.b + float((X[:1, constant] @ rule.w[constant])[0]))
+        return Trained(result, rule, result.iterations, rule.selected(self.threshold))
 
 
 class RLP(LinearFormulation):

@@ -6,25 +6,34 @@ from typing import Any
 
 import numpy as np
 
+from dcprog.errors import unknown_name
 from dcprog.estimators.base import LinearMethod, Trained, check_end
-from dcprog.nlpsvm import nlpsvm
+from dcprog.nlpsvm import Separation, lp_svm, nlpsvm
 from dcprog.result import Status
+from dcprog.samples import check_positive
+
+ADVICE = {
+    "exact": "optimality of the point that is used is not proved; standardise the features, or choose a smaller nu, or take "
+    "L1SVM(lam=1/(1 + nu), weighting='sum'), the same linear program by simplex",
+    "printed": "its w may be far from the solution of the linear program; tune delta over 1e-3, …, 1e3 as in the paper, or "
+    "take algorithm='exact'",
+}
 
 
 class NLPSVM(LinearMethod):
     """The LP support vector machine min ν e'y + ‖w‖₁ subject to D(Aw − eγ) + y ≥ e, y ≥ 0, by Newton's method, (2.6).
 
-    Two classes; X may be sparse, and stays so. Algorithm 3.1 stops early; exact solutions of the same linear program come
-    from :class:`~dcprog.estimators.L1SVM` with (1−λ)/λ = ν and ``weighting="sum"``.
+    Two classes; X may be sparse, and stays so. Of all solutions it is that of least 2-norm.
 
     Parameters
     ----------
     nu : float
-        ν > 0, the weight of the slacks; a smaller one leaves fewer features.
-    delta, epsilon, alpha : float
-        As for :func:`dcprog.nlpsvm.nlpsvm`.
-    tol, max_iter : float, int
-        When to stop.
+        ν > 0, the weight of the slacks; a smaller one leaves fewer features. The paper tunes it over 2⁻¹², …, 2¹².
+    algorithm : str
+        ``"exact"`` takes Newton steps until the solution is proved (:func:`dcprog.nlpsvm.lp_svm`). ``"printed"`` is
+        Algorithm 3.1 (:func:`dcprog.nlpsvm.nlpsvm`), at most 50 steps whose end depends on δ and ε: the paper tunes δ too.
+    delta, epsilon, alpha, tol, max_iter
+        Of Algorithm 3.1.
     threshold : float
         Features with |w| above it are selected.
 
@@ -39,7 +48,7 @@ class NLPSVM(LinearMethod):
 
     >>> X, y = [[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]], [-1, -1, 1, 1]
     >>> machine = NLPSVM(nu=10).fit(X, y)
-    >>> machine.coef_.round(2), machine.get_support()
+    >>> machine.coef_.round(9), machine.get_support()
     (array([[2., 0.]]), array([ True, False]))
     """
 
@@ -49,6 +58,7 @@ class NLPSVM(LinearMethod):
         self,
         nu: float = 1.0,
         *,
+        algorithm: str = "exact",
         delta: float = 0.1,
         epsilon: float = 0.1,
         alpha: float = 1e3,
@@ -57,6 +67,7 @@ class NLPSVM(LinearMethod):
         threshold: float = 1e-8,
     ) -> None:
         self.nu = nu
+        self.algorithm = algorithm
         self.delta = delta
         self.epsilon = epsilon
         self.alpha = alpha
@@ -64,8 +75,18 @@ class NLPSVM(LinearMethod):
         self.max_iter = max_iter
         self.threshold = threshold
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_positive(nu=self.nu, delta=self.delta, epsilon=self.epsilon, alpha=self.alpha, tol=self.tol)
+        if self.algorithm not in ADVICE:
+            raise unknown_name("algorithm", self.algorithm, ADVICE)
+
     def _train(self, X: Any, y: np.ndarray) -> Trained:
-        penalty = {"delta": self.delta, "epsilon": self.epsilon, "alpha": self.alpha}
-        plane = nlpsvm(X, y, self.nu, **penalty, tol=self.tol, max_iter=self.max_iter)
-        check_end(type(self).__name__, Status.CONVERGED if plane.converged else Status.ITERATION_LIMIT)
+        plane = lp_svm(X, y, self.nu) if self.algorithm == "exact" else self._printed(X, y)
+        status = Status.CONVERGED if plane.converged else Status.ITERATION_LIMIT
+        check_end(type(self).__name__, status, advice=ADVICE[self.algorithm])
         return Trained(plane, plane.rule, plane.steps, plane.rule.selected(self.threshold))
+
+    def _printed(self, X: Any, y: np.ndarray) -> Separation:
+        penalty = {"delta": self.delta, "epsilon": self.epsilon, "alpha": self.alpha}
+        return nlpsvm(X, y, self.nu, **penalty, tol=self.tol, max_iter=self.max_iter)

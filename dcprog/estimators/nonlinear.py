@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_non_negative
 
 from dcprog.errors import DataError
-from dcprog.estimators.base import Formulation, Trained
+from dcprog.estimators.base import Formulation, Trained, check_flag
 from dcprog.functions import ConvexFunction
 from dcprog.kernels import Distances
 from dcprog.models.alignment import alignment
@@ -117,6 +117,11 @@ class AlignmentSVM(Formulation):
     @property
     def theta_(self) -> np.ndarray:
         return np.asarray(self.rule_.kernel.theta)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.bias is not None:
+            check_flag(bias=self.bias)
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         X, y = super()._checked(X, y)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dcprog._typing import Matrix
 from dcprog.errors import unknown_name
-from dcprog.estimators.base import Method, SelectingMethod, Trained, check_end, half
+from dcprog.estimators.base import Method, SelectingMethod, Trained, check_end, check_varying, half
 from dcprog.radius_margin import Gaussian, Kernel, Linear, Polynomial, optimal_basis, r2w2
 from dcprog.result import Status
 
@@ -64,6 +64,7 @@ class R2W2(SelectingMethod):
         self.solver = solver
 
     def _train(self, X: Any, y: np.ndarray) -> Trained:
+        check_varying(type(self).__name__, X)
         m = half(X) if self.m is None else self.m
         found = r2w2(X, y, m, kernel_named(self.kernel), q=self.q, ridge=self.ridge, solver=self.solver)
         return Trained(found, found, len(found.history), found.selected)
@@ -119,6 +120,7 @@ class RadiusMarginBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Metho
         return Z
 
     def _train(self, X: Any, y: np.ndarray) -> Trained:
+        check_varying(type(self).__name__, X)
         m = min(half(X), max(1, len(X) - 1)) if self.m is None else self.m
         kernel = kernel_named(self.kernel)
         found = optimal_basis(X, y, m, kernel, ridge=self.ridge, solver=self.solver, max_iter=self.max_iter)

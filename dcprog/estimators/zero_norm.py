@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from dcprog.estimators.base import LinearMethod, Trained, check_end, half
-from dcprog.zero_norm import arom_iterates, arom_reduced, converge, retrain, rfe_features
+from dcprog.errors import unknown_name
+from dcprog.estimators.base import LinearMethod, Trained, check_end, check_flag, check_varying, half
+from dcprog.models._multiclass import CONSTRAINTS
+from dcprog.samples import check_nonnegative
+from dcprog.zero_norm import NotSeparableError, arom_iterates, arom_reduced, converge, retrain, rfe_features
 
 
 class AROM(LinearMethod):
@@ -68,7 +71,22 @@ class AROM(LinearMethod):
         self.tol = tol
         self.max_iter = max_iter
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_nonnegative(tol=self.tol)
+        if self.constraints not in CONSTRAINTS:
+            raise unknown_name("kind of constraints", self.constraints, CONSTRAINTS)
+
     def _train(self, X: Any, y: np.ndarray) -> Trained:
+        if self.r is not None:
+            check_varying(type(self).__name__, X)
+        try:
+            return self._update(X, y)
+        except NotSeparableError as error:
+            error.args = ("no hyperplane separates the classes, and lam=None allows no slacks: pass a number, as lam=1.0",)
+            raise
+
+    def _update(self, X: Any, y: np.ndarray) -> Trained:
         how: dict[str, Any] = {"constraints": self.constraints, "solver": self.solver}
         if self.r is None:
             last, status = converge(arom_iterates(X, y, norm=self.norm, lam=self.lam, **how), self.tol, self.max_iter)
@@ -124,7 +142,12 @@ class RFE(LinearMethod):
         self.lam = lam
         self.solver = solver
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_flag(halving=self.halving)
+
     def _train(self, X: Any, y: np.ndarray) -> Trained:
+        check_varying(type(self).__name__, X)
         r = half(X) if self.r is None else self.r
         features = rfe_features(X, y, r, halving=self.halving, lam=self.lam, solver=self.solver)
         rule = retrain(X, y, features, lam=self.lam, constraints="one_vs_rest", solver=self.solver)
