@@ -28,16 +28,14 @@ def data(
     """
     from dcprog import datasets
     from dcprog.cli import output
+    from dcprog.datasets.download import copy_of
     from dcprog.datasets.uci import RECIPES
-    from dcprog.errors import unknown_name
 
     wanted = comma_separated(get)
     if wanted is None:
         output.table([asdict(info) for info in datasets.catalogue()], json)
         return
     names = list(RECIPES) if wanted == ["all"] else wanted
-    for name in names:
-        if name not in RECIPES:
-            raise unknown_name("data set that can be downloaded", name, RECIPES)
-    paths = {name: str(datasets.download(name)) for name in names}
+    copies = {name: copy_of(name) for name in names}
+    paths = {name: str(copy.fetch()) for name, copy in copies.items()}
     output.table([{"name": name, "file": path} for name, path in paths.items()], json)

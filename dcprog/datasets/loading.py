@@ -11,7 +11,7 @@ import numpy as np
 
 from dcprog._typing import Matrix, Vector
 from dcprog.datasets.csv_file import read_csv
-from dcprog.datasets.download import download, downloaded, offline
+from dcprog.datasets.download import copy_of, download, offline
 from dcprog.datasets.feature_names import FEATURE_NAMES, numbered
 from dcprog.datasets.synthetic import SYNTHETIC
 from dcprog.datasets.uci import RECIPES
@@ -114,7 +114,7 @@ def found_file(name: str) -> Path | None:
     names = [f"{name}.csv", *([RECIPES[name].file] if name in RECIPES else [])]
     here = (directory / file for file in names if directory is not None)
     found = next((path for path in here if path.is_file()), None)
-    return downloaded(name) if found is None and name in RECIPES else found
+    return copy_of(name).here() if found is None and name in RECIPES else found
 
 
 def standardised(X: Matrix) -> Matrix:
