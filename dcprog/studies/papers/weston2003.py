@@ -41,6 +41,7 @@ TITLES = {
     "arom_1vsr": "AROM 1vsR-SVM",
     "rfe_1vsr": "RFE 1vsR-SVM",
 }
+FILLED_UP = "FSV has fewer than 50 genes from the start: up to r they are filled up in the order of the file."
 BY_GENES = ("corr", "rfe", "r2w2", "fsv", "l2_arom")
 
 
@@ -60,7 +61,10 @@ ARRAYS = {
 
 
 def fsv_features(X: Matrix, y: Vector, r: int) -> Indices:
-    """Problem 2: hard margins, α = 5, from v = 0, where the first linear program is that of the ℓ1 norm."""
+    """Problem 2: hard margins, α = 5, from v = 0, where the first linear program is that of the ℓ1 norm.
+
+    A vertex has at most n weights. Where no iterate has more than r, the last one is filled up in order of position.
+    """
     weights = sized_weights(check_data(X, y), "split")
     weights.model.xi.fix(0.0)
     program = DCProgram(weights.model, g=0, h=weights.of_size(Exponential(5.0)), derived=weights.derived, stop_on=["v"])
@@ -158,13 +162,13 @@ TABLES = (
     Trials(
         NAME, "2", "colon cancer by number of genes", ("microarray",), BY_GENES, 30, ("error",), microarrays,
         {"microarray": lines("microarray", ARRAYS["microarray"].genes)}, ("microarray",), TITLES, cost=4.0,
-        load=as_logarithms, remark=AS_LOGARITHMS,
+        load=as_logarithms, remark=f"{AS_LOGARITHMS} {FILLED_UP}",
     ),
     Trials(
         NAME, "3", "lymphoma by number of genes", ("lymphoma",), BY_GENES, 30, ("error",), microarrays,
         {"lymphoma": lines("lymphoma", ARRAYS["lymphoma"].genes)}, ("lymphoma",), TITLES, cost=12.0,
         remark="62 samples are malignant and 34 are not, in the paper 61 and 35. Values are rounded to 0.01; those that are "
-        "missing, 5 %, are the means of their genes.",
+        f"missing, 5 %, are the means of their genes. {FILLED_UP}",
     ),
     Trials(
         NAME, "4", "yeast genes, three of five classes", (YEAST,), ("arom_msvm", "arom_1vsr", "rfe_1vsr"), FOLDS, ("error",),
