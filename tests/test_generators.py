@@ -38,8 +38,64 @@ def test_seeded_shaped_and_of_two_classes(name):
     assert np.array_equal(X, again)
     assert np.array_equal(y, same)
     assert not np.array_equal(X, other)
-    with pytest.raises(DataError, match="at least"):
-        ALL[name](1, 0)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("n", [1, 2.5, "x", None, np.nan, True])
+def test_number_of_samples_is_checked(name, n):
+    with pytest.raises(DataError, match="n has to be an integer ≥ 2"):
+        ALL[name](n, 0)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("seed", ["x", -1, 2.5])
+def test_seed_is_checked(name, seed):
+    with pytest.raises(DataError, match="seed has to be an integer ≥ 0"):
+        ALL[name](10, seed)
+
+
+@pytest.mark.parametrize("value", ["x", 6.5, None, 0, -1])
+def test_numbers_of_features_are_checked(value):
+    for generate in (make.weston_linear, make.weston_nonlinear, make.sparse_polynomial, make.difficult, make.organs):
+        with pytest.raises(DataError, match="d has to be an integer"):
+            generate(10, d=value)
+    for generate in (make.banana, make.highleyman, make.lithuanian):
+        with pytest.raises(DataError, match="copies has to be an integer"):
+            generate(10, copies=value)
+    for generate in (make.circle, make.chess_board):
+        with pytest.raises(DataError, match="noise_features has to be an integer"):
+            generate(10, noise_features=value if value != 0 else -2)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_both_classes_are_there_however_few_points(name):
+    for seed in range(20):
+        assert set(ALL[name](2, seed)[1]) == {-1.0, 1.0}
+    for seed in range(20):  # one term, which may be a square and have one sign
+        assert len(set(make.sparse_polynomial(2, 0.99, 3, seed)[1])) == 2
+
+
+def test_a_draw_with_both_classes_is_the_first_one():
+    """What a seed gave before draws with one class were made again, it gives now."""
+    X, _ = make.circle(64, 2, 5)
+    assert np.array_equal(X, np.random.default_rng(5).uniform(-2, 2, (64, 4)))
+    X, _ = make.chess_board(64, 2, 5)
+    assert np.array_equal(X, np.random.default_rng(5).uniform(0, 4, (64, 4)))
+    X, _ = make.sparse_polynomial(64, 0.9, seed=5)
+    assert np.array_equal(X, np.random.default_rng(5).standard_normal((64, 10)))
+
+
+@pytest.mark.parametrize("generate", [make.banana, make.lithuanian])
+def test_spread_is_that_of_the_noise(generate):
+    (one, y), (large, same), (default, _) = (generate(500, 3, 0, **s) for s in ({"spread": 1.0}, {"spread": 9.0}, {}))
+    (arcs, _) = generate(500, 3, 0, spread=1e-12)
+    assert np.array_equal(y, same)
+    assert np.array_equal(one, default)
+    np.testing.assert_allclose(large - arcs, 9 * (one - arcs), atol=1e-9)
+    assert (large - arcs).std() == pytest.approx(9, rel=0.05)
+    for spread in (0, -1, np.nan, np.inf, "x", None):
+        with pytest.raises(DataError, match="spread"):
+            generate(10, spread=spread)
 
 
 def test_weston_linear_moments():

@@ -108,7 +108,8 @@ def chess_board(n: int = 64, noise_features: int = 0, seed: Seed = None) -> Samp
 
     def colour(X: Matrix) -> Vector:
         field = np.floor(X[:, :2] / 2).astype(int) % 2
-        return 2.0 * (field[:, 0] ^ field[:, 1]) - 1.0
+        sign: Vector = 2.0 * (field[:, 0] ^ field[:, 1]) - 1.0
+        return sign
 
     return _with_both_classes(lambda: rng.uniform(0.0, 4.0, (n, d)), colour)
 
@@ -134,8 +135,8 @@ def difficult(n: int, d: int = 30, seed: Seed = None) -> Samples:
 def banana(n: int, copies: int = 50, seed: Seed = None, *, spread: float = 1.0) -> Samples:
     """PRTools' gendatb, two banana-shaped classes of radius 5, in Fortuna & Capson's high-dimensional version.
 
-    ``spread`` is PRTools' s, the standard deviation of the noise on the arcs. The paper wants it "large enough", as with 1
-    the copies tell all: 17 gives about the errors of its Table 1.
+    ``spread`` is PRTools' s, the standard deviation of the noise on the arcs. The paper wants it "large enough": with 1 fifty
+    copies tell the classes apart without any error, 17 gives errors of the size that its Table 1 has.
 
     >>> X, y = banana(2000, copies=1, seed=0)
     >>> np.hypot(*X[y > 0].T).mean().round(), np.hypot(*X[y > 0].T).std().round()
@@ -171,7 +172,7 @@ def highleyman(n: int, copies: int = 50, seed: Seed = None) -> Samples:
 def lithuanian(n: int, copies: int = 50, seed: Seed = None, *, spread: float = 1.0) -> Samples:
     """PRTools' gendatl: arcs of radius 10 and 6.2 over 120°, in the high-dimensional version; ``spread`` as for banana.
 
-    6 gives about the errors of Table 1 of Fortuna & Capson.
+    6 gives errors of the size that Table 1 of Fortuna & Capson has.
 
     >>> X, y = lithuanian(2000, copies=1, seed=0)
     >>> np.hypot(*X[y > 0].T).mean().round(), np.hypot(*X[y < 0].T).mean().round()
