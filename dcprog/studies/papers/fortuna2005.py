@@ -2,7 +2,8 @@
 
 Theirs is a soft margin with C = 1 and a sphere without it; ours has the ridge 1/C in both, for which the gradients are
 exact. So directions compare, and levels do not. The paper does not say how large the spread of Banana and Lithuanian is,
-only that it has to be large enough: 17 and 6 in place of PRTools' 1 give about its numbers of errors.
+only that it has to be "large enough": the table is run with 17 and 6, which give errors of the size it has. With PRTools' 1
+neither basis makes any error on new points, as 50 copies tell all, and on Banana the support vectors do not get fewer.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from dcprog.studies.study import Study
 
 NAME = "fortuna2005"
 WIDTH = {"difficult": 10.0, "banana": 100.0, "highleyman": 5.0, "lithuanian": 20.0}
-SPREAD = {"banana": 17.0, "lithuanian": 6.0}
+SPREAD = {"banana": {"spread": 17.0}, "lithuanian": {"spread": 6.0}}
 TITLES = {"basis": "learned basis", "pca": "PCA"}
 
 
 def draw(name: str, n: int, rng: np.random.Generator) -> tuple[Matrix, Vector]:
-    """Points of a set; PRTools' spread 1 is normal noise, so that more noise makes it any larger one."""
-    X, y = getattr(generators, name)(n, seed=rng)
-    return X + np.sqrt(SPREAD.get(name, 1.0) ** 2 - 1.0) * rng.standard_normal(X.shape), y
+    """Points of a set, with the spread that the table was run with."""
+    samples: tuple[Matrix, Vector] = getattr(generators, name)(n, seed=rng, **SPREAD.get(name, {}))
+    return samples
 
 
 def learned(data: str, method: str, trial: int) -> dict[str, dict[str, float]]:
