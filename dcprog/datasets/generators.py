@@ -135,8 +135,8 @@ def difficult(n: int, d: int = 30, seed: Seed = None) -> Samples:
 def banana(n: int, copies: int = 50, seed: Seed = None, *, spread: float = 1.0) -> Samples:
     """PRTools' gendatb, two banana-shaped classes of radius 5, in Fortuna & Capson's high-dimensional version.
 
-    ``spread`` is PRTools' s, the standard deviation of the noise on the arcs. The paper wants it "large enough": with 1 fifty
-    copies tell the classes apart without any error, 17 gives errors of the size that its Table 1 has.
+    ``spread`` is PRTools' s, the standard deviation of the noise on the arcs. The paper wants it "large enough": with 1
+    fifty copies tell the classes apart without any error, 17 gives errors of the size that its Table 1 has.
 
     >>> X, y = banana(2000, copies=1, seed=0)
     >>> np.hypot(*X[y > 0].T).mean().round(), np.hypot(*X[y > 0].T).std().round()

@@ -75,8 +75,10 @@ def r2w2_path(
     >>> [found.selected for found in r2w2_path(X, X[:, 2] + X[:, 5] > 0, [2, 1], Linear())]
     [array([2, 5]), array([2])]
     """
-    if not isinstance(sizes, Sequence | np.ndarray) or not len(sizes):
+    if not isinstance(sizes, Sequence | np.ndarray):
         raise DataError(f"sizes has to be a list of numbers of features to select, got {sizes!r}: pass for example [2, 1]")
+    if not len(sizes):
+        raise DataError("sizes is empty, expected numbers of features to select: pass one or more")
     count("max_iter", max_iter, such_as=200)
     for m in sizes:
         c = candidates(X, y, m)
