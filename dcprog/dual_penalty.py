@@ -70,10 +70,15 @@ class L1Program:
         return len(self.r)
 
     @cached_property
+    def squares(self) -> Vector:
+        """The squared norm of every column of B."""
+        squares = self.B.multiply(self.B) if sp.issparse(self.B) else self.B**2
+        return np.asarray(squares.sum(axis=0))
+
+    @property
     def largest_square(self) -> float:
         """The largest squared norm of a column of B, and at least that of e."""
-        squares = self.B.multiply(self.B) if sp.issparse(self.B) else self.B**2
-        return max(float(squares.sum(axis=0).max(initial=0.0)), float(self.m))
+        return max(float(self.squares.max(initial=0.0)), float(self.m))
 
     def at(self, u: Vector) -> Point:
         return Point(u, self.B.T @ u, self.G.T @ u)

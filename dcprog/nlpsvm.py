@@ -10,6 +10,7 @@ linear program that FSV solves at each iteration: ``dcprog.solve(program, solver
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -113,7 +114,8 @@ def lp_svm(A: Any, y: Any, nu: float = 1.0, *, epsilon: float | None = None) -> 
         As for :func:`nlpsvm`.
     epsilon : float, optional
         Where ε starts, by default at 0.1·min(1, ν). It falls until a smaller one would change nothing, which is proved by
-        multipliers that solve the dual (:mod:`dcprog.least_norm`); ``converged`` says whether that was so.
+        multipliers that solve the dual (:mod:`dcprog.least_norm`). ``converged`` says whether that was so; if not, a
+        ConvergenceWarning says so too, and the best point found is returned.
 
     >>> A, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [-1, -1, 1, 1]
     >>> plane = lp_svm(A, y, nu=10)
@@ -129,8 +131,10 @@ def lp_svm(A: Any, y: Any, nu: float = 1.0, *, epsilon: float | None = None) -> 
     start = None if epsilon is None else number("epsilon", epsilon, 0, such_as=0.1)
     solution = least_norm(_linear_program(data, nu), epsilon=start)
     p, q, beta, xi = solution.z
-    rule = _rule(data, p - q, beta[0])
-    return Separation(rule, xi, solution.u, solution.epsilon, solution.steps, solution.residual <= TOLERANCE)
+    converged = solution.residual <= TOLERANCE
+    if not converged:
+        _warn(solution.residual)
+    return Separation(_rule(data, p - q, beta[0]), xi, solution.u, solution.epsilon, solution.steps, converged)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +223,17 @@ def _linear_program(data: Data, nu: float) -> L1Program:
         t=one,
         c=np.zeros(1),
         nu=np.full(data.n, nu),
+    )
+
+
+def _warn(residual: float) -> None:
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(
+        f"lp_svm expects to prove its solution to {TOLERANCE:.0e} and came to {residual:.0e}: the best point found is used; "
+        "standardise the features, or lower nu",
+        ConvergenceWarning,
+        stacklevel=3,
     )
 
 

@@ -20,7 +20,7 @@ from dcprog.solvers._qp import answer
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
 from dcprog.subproblem import ProblemClass, Subproblem
 
-WARM = FALL**2
+WARM = FALL
 """After a change of costs ε starts this many times above the one that sufficed before."""
 
 _structures: WeakKeyDictionary[Subproblem, L1Structure | str] = WeakKeyDictionary()
