@@ -85,6 +85,8 @@ def test_jobs_splitters_and_scorers():
     table = pd.DataFrame(one.cv_results_)
     assert {"param_lam", "split1_test_score", "std_test_score", "mean_n_features"} <= set(table.columns)
     assert (np.diff(table["mean_n_features"]) <= 0).mean() > 0.8
+    assert one.selected_shares_.shape == (len(table), X.shape[1])
+    assert one.selected_shares_.sum(axis=1) == pytest.approx(table["mean_n_features"])
 
 
 @settings(max_examples=50, deadline=None)
@@ -95,7 +97,7 @@ def test_of_equal_scores_the_largest_parameter_wins(scores, random):
     points = np.array([[{"lam": size} for size in sizes]] * 2)
     table = np.array([scores, scores]) / 10
     table[0], table[1] = table[0] + 0.1, table[1] - 0.1  # equal up to rounding
-    found = Validation(points, table, np.zeros_like(table), np.zeros_like(table))
+    found = Validation(points, table, np.zeros((*table.shape, 1)), np.zeros_like(table))
     best = found.best(lambda point: point["lam"])
     assert scores[best] == max(scores)
     assert sizes[best] == max(size for size, score in zip(sizes, scores, strict=True) if score == max(scores))

@@ -17,7 +17,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
-from dcprog._typing import Matrix, Vector
+from dcprog._typing import Mask, Matrix, Vector
 from dcprog.errors import DataError
 from dcprog.estimators.base import LIMITS, Formulation, Trained, check_end
 from dcprog.paths import path
@@ -86,6 +86,8 @@ class PathCV(Formulation):
         The weights chosen, their mean score, and their position in ``cv_results_``.
     cv_results_ : dict of arrays
         As in GridSearchCV, and the mean number of features; ``pandas.DataFrame(cv_results_)`` is a table.
+    selected_shares_ : ndarray
+        The share of the folds that selects each feature, a row for each point of ``cv_results_``.
     """
 
     _method: ClassVar[type[Formulation]]
@@ -115,6 +117,7 @@ class PathCV(Formulation):
         self.best_params_ = {**before, **found.points[self.best_index_]}
         self.best_score_ = float(found.mean[self.best_index_])
         self.cv_results_ = found.table()
+        self.selected_shares_ = found.selected.mean(axis=0)
         return self._accept(method.set_params(**self.best_params_)._train(X, y))
 
     def _chosen_before(self, method: Formulation, X: Any, y: np.ndarray, folds: Folds) -> Point:
@@ -149,28 +152,28 @@ def along_path(grid: Grid, method: Formulation, X: Any, y: np.ndarray) -> Iterat
 
 def _walk_fold(
     method: Formulation, walk: Walk, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray, score: Callable[..., float]
-) -> tuple[list[Point], list[float], list[int], list[bool]]:
-    """Points of the grid; score, number of features, and whether a limit was met at each."""
+) -> tuple[list[Point], list[float], list[Mask], list[bool]]:
+    """Points of the grid; score, selected features, and whether a limit was met at each."""
     machine = clone(method)
     X_train, y_train = machine._checked(X[train], y[train])
-    points, scores, features, limited = [], [], [], []
+    points, scores, selected, limited = [], [], [], []
     for step in walk(machine, X_train, y_train):
         machine._accept(step.trained)
         points.append(step.point)
         scores.append(float(score(machine, X[test], y[test])))
-        features.append(int(machine.get_support().sum()))
+        selected.append(machine.get_support())
         limited.append(step.status in LIMITS)
-    return points, scores, features, limited
+    return points, scores, selected, limited
 
 
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """Cross-validation of a grid: arrays with a row for each fold and a column for each point.
+    """Cross-validation of a grid: arrays with a row for each fold and a column for each point; ``selected`` has their masks.
 
     >>> found = Validation(
     ...     grids=np.array([[{"lam": 0.1}, {"lam": 0.5}, {"lam": 0.9}]] * 2),
     ...     scores=np.array([[0.8, 0.9, 0.5], [0.9, 0.8, 0.5]]),
-    ...     features=np.array([[2, 1, 0]] * 2),
+    ...     selected=np.array([[[True, True], [True, False], [False, False]]] * 2),
     ...     limited=np.zeros((2, 3)),
     ... )
     >>> found.points[found.best(lambda point: point["lam"])]
@@ -179,7 +182,7 @@ class Validation:
 
     grids: np.ndarray
     scores: Matrix
-    features: np.ndarray
+    selected: np.ndarray
     limited: np.ndarray
 
     @property
@@ -209,5 +212,5 @@ class Validation:
             "mean_test_score": self.mean,
             "std_test_score": self.scores.std(axis=0),
             "rank_test_score": rankdata(-self.mean.round(12), method="min").astype(int),
-            "mean_n_features": self.features.mean(axis=0),
+            "mean_n_features": self.selected.sum(axis=2).mean(axis=0),
         }
