@@ -163,6 +163,9 @@ def test_nlpsvm_that_has_not_converged_says_what_to_do():
     with pytest.warns(ConvergenceWarning, match=r"NLPSVM has not converged .* tune delta .* algorithm='exact'"):
         est.NLPSVM(algorithm="printed", max_iter=1).fit(X, y)
     assert est.NLPSVM(max_iter=1).fit(X, y).result_.converged
+    with pytest.warns(ConvergenceWarning) as caught:
+        est.NLPSVM(1e6).fit(*load_breast_cancer(return_X_y=True))
+    assert [str(w.message).split("; ")[1] for w in caught] == ["standardise the features, or lower nu"]
 
 
 def test_r2w2():
@@ -347,6 +350,8 @@ def test_the_package_has_them_without_loading_them():
         (est.RFE(r=0), DataError, "from 1 to 5"),
         (est.NLPSVM(nu=-1.0), DataError, "nu is -1.0"),
         (est.NLPSVM(algorithm="exat"), UnknownNameError, "did you mean 'exact'"),
+        (est.NLPSVM(algorithm=["exact"]), UnknownNameError, "unknown algorithm"),
+        (est.AROM(constraints=["x"]), UnknownNameError, "unknown kind of constraints"),
         (est.NLPSVM(tol=None), DataError, "tol is None"),
         (est.AROM(tol=-1), DataError, "tol is -1"),
         (est.AROM(tol=None), DataError, "tol is None"),

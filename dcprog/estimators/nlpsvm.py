@@ -12,12 +12,11 @@ from dcprog.nlpsvm import Separation, lp_svm, nlpsvm
 from dcprog.result import Status
 from dcprog.samples import check_positive
 
-ADVICE = {
-    "exact": "optimality of the point that is used is not proved; standardise the features, or choose a smaller nu, or take "
-    "L1SVM(lam=1/(1 + nu), weighting='sum'), the same linear program by simplex",
-    "printed": "its w may be far from the solution of the linear program; tune delta over 1e-3, …, 1e3 as in the paper, or "
-    "take algorithm='exact'",
-}
+ALGORITHMS = ("exact", "printed")
+ADVICE = (
+    "its w may be far from the solution of the linear program; tune delta over 1e-3, …, 1e3 as in the paper, or take "
+    "algorithm='exact'"
+)
 
 
 class NLPSVM(LinearMethod):
@@ -78,15 +77,15 @@ class NLPSVM(LinearMethod):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_positive(nu=self.nu, delta=self.delta, epsilon=self.epsilon, alpha=self.alpha, tol=self.tol)
-        if self.algorithm not in ADVICE:
-            raise unknown_name("algorithm", self.algorithm, ADVICE)
+        if self.algorithm not in ALGORITHMS:
+            raise unknown_name("algorithm", self.algorithm, ALGORITHMS)
 
     def _train(self, X: Any, y: np.ndarray) -> Trained:
         plane = lp_svm(X, y, self.nu) if self.algorithm == "exact" else self._printed(X, y)
-        status = Status.CONVERGED if plane.converged else Status.ITERATION_LIMIT
-        check_end(type(self).__name__, status, advice=ADVICE[self.algorithm])
         return Trained(plane, plane.rule, plane.steps, plane.rule.selected(self.threshold))
 
     def _printed(self, X: Any, y: np.ndarray) -> Separation:
         penalty = {"delta": self.delta, "epsilon": self.epsilon, "alpha": self.alpha}
-        return nlpsvm(X, y, self.nu, **penalty, tol=self.tol, max_iter=self.max_iter)
+        plane = nlpsvm(X, y, self.nu, **penalty, tol=self.tol, max_iter=self.max_iter)
+        check_end(type(self).__name__, Status.CONVERGED if plane.converged else Status.ITERATION_LIMIT, advice=ADVICE)
+        return plane

@@ -74,7 +74,7 @@ class AROM(LinearMethod):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_nonnegative(tol=self.tol)
-        if self.constraints not in CONSTRAINTS:
+        if not (isinstance(self.constraints, str) and self.constraints in CONSTRAINTS):
             raise unknown_name("kind of constraints", self.constraints, CONSTRAINTS)
 
     def _train(self, X: Any, y: np.ndarray) -> Trained:
