@@ -107,9 +107,16 @@ def elementary_distances(kernel: str | Distances, d: int, sigma: float | None = 
     raise unknown_name("kernel", kernel, ["gaussian", "chi2"])
 
 
-def points(name: str, values: Any) -> Matrix:
-    """``values`` as a finite dense matrix of one point per row."""
+def points(name: str, values: Any, d: int | None = None) -> Matrix:
+    """``values`` as a finite dense matrix of one point per row, with d features each if that is given.
+
+    >>> points("X", [[1, 2]], d=3)
+    Traceback (most recent call last):
+    dcprog.errors.DataError: X has points with 2 features, expected 3: pass points of the same features
+    """
     X: Matrix = matrix(name, values.toarray() if sp.issparse(values) else values)
+    if d is not None and X.shape[1] != d:
+        raise DataError(f"{name} has points with {X.shape[1]} features, expected {d}: pass points of the same features")
     return X
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,11 @@ import scipy.sparse as sp
 
 from dcprog._typing import Indices, Matrix, Vector
 from dcprog.dual_penalty import L1Program, armijo_step
-from dcprog.errors import DataError
+from dcprog.errors import DataError, FunctionError, unknown_name
 from dcprog.functions.checks import number, vector
 from dcprog.least_norm import TOLERANCE, least_norm
 from dcprog.models.rules import LinearRule
-from dcprog.samples import Data, check_data
+from dcprog.samples import Data, check_count, check_data, check_points, dense
 
 LARGEST_ALPHA = 1e18
 """Where the paper's 50 doublings lead; more would only overflow."""
@@ -93,6 +94,7 @@ def nlpsvm(
     positive = {"delta": delta, "epsilon": epsilon, "alpha": alpha, "tol": tol}
     for name, value in positive.items():
         number(name, value, 0, such_as=0.1)
+    check_count(max_iter=max_iter)
     lp = _linear_program(data, nu)
     at = lp.at(np.ones(data.n) if u0 is None else vector("u0", u0, data.n))
     steps, moved = 0, np.inf
@@ -154,11 +156,9 @@ class KernelSurface:
 
     def decision_function(self, X: Any) -> Vector:
         """K(x', Ā')D̄v − γ for every row x' of X."""
-        X = np.asarray(X, dtype=float)
-        if X.ndim != 2 or X.shape[1] != self.basis.shape[1]:
-            raise DataError(f"X has shape {X.shape}, expected points with {self.basis.shape[1]} features")
+        X = dense(check_points(X, self.basis.shape[1]))
         used = np.flatnonzero(self.weights)
-        values: Vector = np.asarray(self.kernel(X, self.basis[used]), dtype=float) @ self.weights[used]
+        values: Vector = _kernel_values(self.kernel, X, self.basis[used]) @ self.weights[used]
         return values - self.plane.gamma
 
     def predict(self, X: Any) -> np.ndarray:
@@ -198,14 +198,14 @@ def kernel_nlpsvm(
     (array([ 1, -1, -1,  1]), array([-1,  1]))
     """
     data = check_data(A, y)
-    points = data.X.toarray() if sp.issparse(data.X) else data.X
+    known = _parameters(method)
+    for name in parameters:
+        if name not in known:
+            raise unknown_name(f"parameter of {getattr(method, '__name__', method)}", name, known)
+    points = dense(data.X)
     chosen = np.arange(data.n) if basis is None else _positions(basis, data.n)
     labels = data.y[chosen]
-    K = np.asarray(kernel(points, points[chosen]), dtype=float)
-    if K.shape != (data.n, len(chosen)):
-        raise DataError(
-            f"kernel(X, Z) has shape {K.shape}, expected {(data.n, len(chosen))}: one row a point, one column a Z"
-        )
+    K = _kernel_values(kernel, points, points[chosen])
     plane = method(K * labels, np.asarray(y), nu, **parameters)
     return KernelSurface(kernel, points[chosen], plane, labels * plane.w)
 
@@ -224,6 +224,37 @@ def _linear_program(data: Data, nu: float) -> L1Program:
         c=np.zeros(1),
         nu=np.full(data.n, nu),
     )
+
+
+def _kernel_values(kernel: Callable[[Matrix, Matrix], Matrix], X: Matrix, Z: Matrix) -> Matrix:
+    """K(X, Z'), checked to be a matrix of numbers."""
+    if not callable(kernel):
+        raise DataError(
+            f"kernel is {kernel!r}, expected a function kernel(X, Z): pass for example "
+            "partial(sklearn.metrics.pairwise.rbf_kernel, gamma=1.0)"
+        )
+    try:
+        values = kernel(X, Z)
+    except Exception as error:
+        raise FunctionError(f"kernel(X, Z) raised {type(error).__name__}: {error}") from error
+    try:
+        K: Matrix = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise DataError(f"kernel(X, Z) gave {type(values).__name__}, expected a matrix of numbers") from None
+    if K.shape != (len(X), len(Z)):
+        raise DataError(
+            f"kernel(X, Z) has shape {K.shape}, expected {(len(X), len(Z))}: a row for each x, a column for each z"
+        )
+    if not np.isfinite(K).all():
+        raise DataError("kernel(X, Z) has NaN or infinite values: rescale the features, or mend the kernel")
+    return K
+
+
+def _parameters(method: Callable[..., Separation]) -> list[str]:
+    """The keyword parameters of a method that trains."""
+    if not callable(method):
+        raise DataError(f"method is {method!r}, expected a function: pass nlpsvm or lp_svm")
+    return [name for name, parameter in signature(method).parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]
 
 
 def _warn(residual: float) -> None:

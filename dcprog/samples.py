@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog._typing import Indices, Vector
+from dcprog._typing import Indices, Matrix, Vector
 from dcprog.errors import DataError
+
+LARGEST = 1e75
+"""Fourth powers of larger numbers, which kernels and QPs are made of, overflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,34 +84,79 @@ def check_samples(X: Any, y: Any) -> Samples:
     """
     names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
     X = _matrix(X)
-    labels = np.asarray(y)
-    if labels.ndim == 2 and 1 in labels.shape:
-        labels = labels.ravel()
+    if 0 in X.shape:
+        raise DataError(f"X has shape {X.shape}: it needs at least one sample and one feature")
+    largest = float(abs(X).max())
+    if largest > LARGEST:
+        raise DataError(f"X has entries of size {largest:.0e}, expected at most {LARGEST:.0e}: rescale the features")
+    labels = _labels(y)
     if labels.shape != (X.shape[0],):
         raise DataError(f"y has shape {labels.shape} for {X.shape[0]} samples: pass one label a sample")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise DataError("y has NaN or infinite labels: drop those samples first")
-    classes, codes = np.unique(labels, return_inverse=True)
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        raise DataError(f"y has labels that cannot be sorted ({error}): pass numbers, or strings") from None
     return Samples(X, codes, classes, names)
 
 
+def check_points(X: Any, d: int) -> Any:
+    """Samples to classify with d features each, as a dense array, or CSR if they came sparse; there may be none.
+
+    >>> check_points([[1, 2]], 2)
+    array([[1., 2.]])
+    >>> check_points([[1, 2]], 3)
+    Traceback (most recent call last):
+    dcprog.errors.DataError: X has shape (1, 2), expected samples with 3 features
+    """
+    X = _matrix(X)
+    if X.shape[1] != d:
+        raise DataError(f"X has shape {X.shape}, expected samples with {d} features")
+    return X
+
+
+def dense(X: Any) -> Matrix:
+    """A matrix of either kind as a dense array."""
+    full: Matrix = X.toarray() if sp.issparse(X) else X
+    return full
+
+
 def _matrix(X: Any) -> Any:
-    if sp.issparse(X):
-        X = sp.csr_array(X, dtype=float)
-        values = X.data
-    else:
-        try:
-            X = values = np.asarray(X, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise DataError(f"X is not numeric ({error}): encode categories as numbers first") from None
+    try:
+        X = X if sp.issparse(X) else np.asarray(X)
+        if X.dtype.kind == "c":
+            raise DataError("X has complex entries, expected real ones: pass real and imaginary parts as features")
+        X = sp.csr_array(X, dtype=float) if sp.issparse(X) else np.asarray(X, dtype=float)
+    except DataError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise DataError(f"X is not numeric ({error}): encode categories as numbers first") from None
     if X.ndim != 2:
         raise DataError(f"X has {X.ndim} dimension(s), expected 2: samples in rows, features in columns")
-    if 0 in X.shape:
-        raise DataError(f"X has shape {X.shape}: it needs at least one sample and one feature")
+    values = X.data if sp.issparse(X) else X
     bad = int(np.size(values) - np.isfinite(values).sum())
     if bad:
         raise DataError(f"X has {bad} NaN or infinite entries: impute or drop them first")
     return X
+
+
+def _labels(y: Any) -> np.ndarray:
+    """The labels as a vector of numbers or one of strings: NumPy would turn a number among strings into one silently."""
+    try:
+        labels = np.asarray(y)
+    except ValueError as error:
+        raise DataError(f"y is no vector of labels ({error}): pass one label a sample") from None
+    if labels.ndim == 2 and 1 in labels.shape:
+        labels = labels.ravel()
+    if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
+        raise DataError("y has NaN or infinite labels: drop those samples first")
+    if labels.dtype.kind == "O" or (labels.dtype.kind in "US" and not hasattr(y, "dtype")):
+        values = np.asarray(y, dtype=object).ravel()
+        if any(value is None or (isinstance(value, float) and not np.isfinite(value)) for value in values):
+            raise DataError("y has missing or infinite labels (None, NaN): drop those samples first")
+        texts = sum(isinstance(value, str | bytes) for value in values)
+        if 0 < texts < len(values):
+            raise DataError(f"y has {texts} strings among {len(values)} labels, expected one type: pass strings, or numbers")
+    return labels
 
 
 def check_positive(**parameters: float) -> None:
@@ -123,6 +171,18 @@ def check_nonnegative(**parameters: float) -> None:
     for name, value in parameters.items():
         if not (isinstance(value, Real) and np.isfinite(value) and value >= 0):
             raise DataError(f"{name} is {value!r}, expected a number ≥ 0")
+
+
+def check_count(**parameters: int) -> None:
+    """Each parameter is an integer ≥ 1.
+
+    >>> check_count(max_iter=1.5)
+    Traceback (most recent call last):
+    dcprog.errors.DataError: max_iter is 1.5, expected an integer ≥ 1
+    """
+    for name, value in parameters.items():
+        if isinstance(value, bool | np.bool_) or not (isinstance(value, Integral) and value >= 1):
+            raise DataError(f"{name} is {value!r}, expected an integer ≥ 1")
 
 
 def check_lam(lam: float) -> None:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from dcprog._typing import Indices, Matrix, Sparse, Vector
 from dcprog.errors import DataError, unknown_name
-from dcprog.samples import Samples
+from dcprog.samples import Samples, check_points
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +31,7 @@ class ArgmaxRule:
 
     def decision_function(self, X: Any) -> Matrix:
         """wₖ·x + bₖ, a column for each class."""
-        if hasattr(X, "to_numpy"):
-            X = X.to_numpy(dtype=float)
-        X = X if sp.issparse(X) else np.asarray(X, dtype=float)
-        if X.ndim != 2 or X.shape[1] != self.w.shape[1]:
-            raise DataError(f"X has shape {X.shape}, expected samples with {self.w.shape[1]} features")
+        X = check_points(X, self.w.shape[1])
         return np.asarray(X @ self.w.T) + self.b
 
     def predict(self, X: Any) -> np.ndarray:
@@ -76,12 +72,17 @@ def margin_rows(samples: Samples, constraints: str) -> tuple[Sparse, Sparse]:
     Q = len(samples.classes)
     if Q < 2:
         raise DataError(f"y has {Q} class(es), expected at least 2")
-    if constraints not in CONSTRAINTS:
-        raise unknown_name("kind of constraints", constraints, CONSTRAINTS)
+    check_constraints(constraints)
     sample, B = CONSTRAINTS[constraints](samples.codes, Q)
     rows = sp.csr_array(samples.X)[sample]
     M = sp.hstack([sp.diags_array(B[:, k]) @ rows for k in range(Q)])
     return sp.csc_array(M), sp.csc_array(B)
+
+
+def check_constraints(constraints: str) -> None:
+    """The name is a known one."""
+    if not (isinstance(constraints, str) and constraints in CONSTRAINTS):
+        raise unknown_name("kind of constraints", constraints, CONSTRAINTS)
 
 
 def _weston_watkins(codes: Indices, Q: int) -> tuple[Indices, Matrix]:

@@ -16,10 +16,10 @@ import scipy.sparse as sp
 
 from dcprog._typing import Indices, Matrix, Vector
 from dcprog.convexity import is_positive_semidefinite
-from dcprog.errors import ConvexityError, DataError
+from dcprog.errors import ConvexityError
 from dcprog.functions.checks import nonnegative, number
 from dcprog.kernels import Distances, Separate, elementary_distances, kernel_matrix, pair_distances, points
-from dcprog.samples import check_data
+from dcprog.samples import check_data, check_points, dense
 from dcprog.solvers.dispatch import Dispatcher
 from dcprog.subproblem import Subproblem
 
@@ -69,11 +69,7 @@ class KernelRule:
 
     def decision_function(self, X: Any) -> Vector:
         """Σᵢ aᵢ K_θ(sᵢ, x) + b for each row x: positive for the class that sorts last."""
-        X = points("X", X)
-        if X.shape[1] != self.vectors.shape[1]:
-            raise DataError(
-                f"X has {X.shape[1]} features, the classifier was trained with {self.vectors.shape[1]}: pass those"
-            )
+        X = dense(check_points(X, self.vectors.shape[1]))
         return np.asarray(self.kernel(X, self.vectors) @ self.coefficients + self.intercept)
 
     def predict(self, X: Any) -> np.ndarray:

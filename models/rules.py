@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dcprog._typing import Vector
-from dcprog.errors import DataError
+from dcprog.samples import check_points
 
 from .monomials import Monomials
 
@@ -37,11 +37,7 @@ class LinearRule:
 
     def decision_function(self, X: Any) -> Vector:
         """w'φ(x) + b for every row of X."""
-        if hasattr(X, "to_numpy"):
-            X = X.to_numpy(dtype=float)
-        X = X if hasattr(X, "tocsr") else np.asarray(X, dtype=float)
-        if X.ndim != 2 or X.shape[1] != self.n_features_in:
-            raise DataError(f"X has shape {X.shape}, expected samples with {self.n_features_in} features")
+        X = check_points(X, self.n_features_in)
         mapped = X if self.feature_map is None else self.feature_map.transform(X)
         return np.asarray(mapped @ self.w).ravel() + self.b
 

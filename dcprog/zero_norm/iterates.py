@@ -12,6 +12,7 @@ from dcprog._typing import Indices, Mask, Vector
 from dcprog.models._multiclass import ArgmaxRule
 from dcprog.models.rules import LinearRule
 from dcprog.result import Status
+from dcprog.samples import check_count, check_nonnegative
 
 ZERO = 1e-8
 """A weight below this share of the largest, or a slack below this share of the margin, is zero."""
@@ -59,7 +60,17 @@ def converge(iterates: Iterator[Iterate], tol: float = 1e-6, max_iter: int = 200
     """Walk until no weight moves by more than ``tol`` of the largest and no slack by more than ``tol`` of the margin.
 
     Returns the last iterate and whether it has converged or ``max_iter`` steps were made.
+
+    >>> from dcprog.zero_norm import l1_arom
+    >>> X, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [0, 0, 1, 1]
+    >>> iterate, status = converge(l1_arom(X, y))
+    >>> iterate.iteration, iterate.features, str(status)
+    (2, array([0]), 'converged')
+    >>> str(converge(l1_arom(X, y), max_iter=1)[1])
+    'iteration_limit'
     """
+    check_nonnegative(tol=tol)
+    check_count(max_iter=max_iter)
     iterate = next(iterates)
     while iterate.iteration < max_iter:
         before, iterate = iterate, next(iterates)

@@ -26,34 +26,53 @@ from scipy.linalg import cho_factor, cho_solve
 
 from dcprog._typing import Matrix, Vector
 from dcprog.errors import DataError
+from dcprog.kernels import points
 from dcprog.models._dual import best_bias
-from dcprog.samples import check_data, check_positive
+from dcprog.samples import check_count, check_data, check_points, check_positive, dense
 from dcprog.solvers.base import Claim
 from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
 from dcprog.subproblem import Subproblem
 from dcprog.zero_norm.margin import NotSeparableError
 
+LARGEST_MAP = 1e8
+"""The explicit map holds at most so many numbers."""
+
 
 def polynomial_features(X: Any, degree: int) -> Matrix:
-    """φ(x) for every row of X, with d + d² + … + d^degree columns: the explicit map.
+    """φ(x) for every row of X, with d + d² + … + d^degree columns: the explicit map. At most 1e8 numbers are made.
 
     >>> polynomial_features([[2.0, 3.0]], 2)
     array([[2., 3., 4., 6., 6., 9.]])
     """
-    X = X.toarray() if sp.issparse(X) else np.asarray(X, dtype=float)
-    _check_degree(degree)
+    check_count(degree=degree)
+    X = points("X", X)
+    n, d = X.shape
+    columns = 0
+    for _ in range(degree):
+        columns = d * (1 + columns)  # Horner
+        if n * columns > LARGEST_MAP:
+            raise DataError(
+                f"the products of up to {degree} of {d} inputs are more than {LARGEST_MAP:.0e} numbers: lower the degree, "
+                "or take kernel_arom, which does without them"
+            )
     blocks = [X]
     for _ in range(degree - 1):
         blocks.append((blocks[-1][:, :, None] * X[:, None, :]).reshape(len(X), -1))
     return np.hstack(blocks)
 
 
-def polynomial_kernel(X: Matrix, Y: Matrix, degree: int) -> Matrix:
+def polynomial_kernel(X: Any, Y: Any, degree: int) -> Matrix:
     """k(x, y) for all rows x of X and y of Y.
 
     >>> polynomial_kernel(np.array([[1.0, 2.0]]), np.array([[1.0, 0.5]]), 3)
     array([[14.]])
     """
+    check_count(degree=degree)
+    X = points("X", X)
+    return _kernel(X, points("Y", Y, X.shape[1]), degree)
+
+
+def _kernel(X: Matrix, Y: Matrix, degree: int) -> Matrix:
     product = X @ Y.T
     total = product
     for _ in range(degree - 1):  # Horner
@@ -71,7 +90,7 @@ class Expansion:
 
     def __matmul__(self, X: Matrix) -> Vector:
         """The inner products with φ(x), for every row x of X."""
-        product: Vector = polynomial_kernel(X, self.points, self.degree) @ self.coefficients
+        product: Vector = _kernel(X, self.points, self.degree) @ self.coefficients
         return product
 
     def __mul__(self, other: Expansion) -> Expansion:
@@ -99,7 +118,7 @@ class Anchors:
         pool = np.vstack([X, np.abs(X).max(axis=0) * extra])
         self.points = pool[_independent(pool, degree, dimension)]
         self.degree = degree
-        self._gram = cho_factor(polynomial_kernel(self.points, self.points, degree))
+        self._gram = cho_factor(_kernel(self.points, self.points, degree))
 
     def project(self, vector: Expansion) -> Expansion:
         """The same vector, in terms of the anchors."""
@@ -108,7 +127,7 @@ class Anchors:
 
 def _independent(points: Matrix, degree: int, count: int) -> list[int]:
     """Up to ``count`` points with linearly independent φ: the pivots of a Cholesky factorisation of their kernel matrix."""
-    left = np.array([polynomial_kernel(x[None], x[None], degree)[0, 0] for x in points])
+    left = np.array([_kernel(x[None], x[None], degree)[0, 0] for x in points])
     enough = 1e-10 * left.max()
     L = np.zeros((len(points), 0))
     chosen: list[int] = []
@@ -116,7 +135,7 @@ def _independent(points: Matrix, degree: int, count: int) -> list[int]:
         i = int(left.argmax())
         if left[i] <= enough:
             break
-        column = polynomial_kernel(points, points[[i]], degree)[:, 0] - L @ L[i]
+        column = _kernel(points, points[[i]], degree)[:, 0] - L @ L[i]
         L = np.column_stack([L, column / np.sqrt(left[i])])
         left = left - L[:, -1] ** 2
         chosen.append(i)
@@ -135,10 +154,7 @@ class KernelIterate:
 
     def decision_function(self, X: Any) -> Vector:
         """u·φ(x) + b for every row of X."""
-        X = X.toarray() if sp.issparse(X) else np.asarray(X, dtype=float)
-        if X.ndim != 2 or X.shape[1] != self.u.points.shape[1]:
-            raise DataError(f"X has shape {X.shape}, expected samples with {self.u.points.shape[1]} features")
-        values: Vector = self.u @ X + self.b
+        values: Vector = self.u @ dense(check_points(X, self.u.points.shape[1])) + self.b
         return values
 
     def predict(self, X: Any) -> np.ndarray:
@@ -177,11 +193,19 @@ def kernel_arom(
     [0.69, 0.92]
     """
     data = check_data(X, y)
-    _check_degree(degree)
-    check_positive(max_terms=max_terms, **({} if lam is None else {"lam": lam}))
-    points = data.X.toarray() if sp.issparse(data.X) else data.X
-    anchors = Anchors(points, degree, max_terms)
-    return _steps(points, data.y, anchors, 0.0 if lam is None else 1.0 / lam, solver, data.classes)
+    check_count(degree=degree, max_terms=max_terms)
+    if lam is not None:
+        check_positive(lam=lam)
+    Z = dense(data.X)
+    with np.errstate(over="ignore"):
+        size = float(np.abs(Z).max()) ** np.float64(4 * degree)  # a step multiplies two kernels
+    if not np.isfinite(size):
+        raise DataError(
+            f"X has entries of size {np.abs(Z).max():.0e}, whose powers overflow in a kernel of degree {degree}: rescale "
+            "the inputs to about [−1, 1]"
+        )
+    anchors = Anchors(Z, degree, max_terms)
+    return _steps(Z, data.y, anchors, 0.0 if lam is None else 1.0 / lam, solver, data.classes)
 
 
 def _steps(
@@ -190,7 +214,7 @@ def _steps(
     degree, n, iteration = anchors.degree, len(y), 0
     i, j = np.triu_indices(n)
     products = X[i] * X[j]
-    K = polynomial_kernel(X, X, degree)
+    K = _kernel(X, X, degree)
     square: Expansion | None = None  # z * z, at first (1, …, 1)
     while True:
         beta, b = _dual_svm(K + ridge * np.eye(n), y, solver)
@@ -231,8 +255,3 @@ def _positive_semidefinite(K: Matrix) -> Matrix:
     """K without negative eigenvalues, which rounding brings."""
     values, vectors = np.linalg.eigh(K)
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
-
-
-def _check_degree(degree: int) -> None:
-    if not (isinstance(degree, int) and degree >= 1):
-        raise DataError(f"degree is {degree!r}, expected an integer ≥ 1")

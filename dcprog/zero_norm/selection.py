@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ import scipy.sparse as sp
 from dcprog._typing import Indices, Matrix, Vector
 from dcprog.errors import DataError
 from dcprog.filters import fisher_score
-from dcprog.models._multiclass import ArgmaxRule, margin_rows
+from dcprog.models._multiclass import ArgmaxRule, check_constraints, margin_rows
 from dcprog.models.rules import LinearRule
-from dcprog.samples import Samples, check_data, check_positive, check_samples
+from dcprog.samples import Samples, check_data, check_samples
 from dcprog.zero_norm.iterates import Iterate
 from dcprog.zero_norm.margin import maximal_margin, rotated
 from dcprog.zero_norm.multiclass import multiclass_arom
@@ -64,7 +65,14 @@ def arom_reduced(
     lam: float | None = None,
     solver: str = "auto",
 ) -> tuple[Iterate, Indices]:
-    """The iterate at which :func:`arom_features` stops, and the features."""
+    """The iterate at which :func:`arom_features` stops, and the features.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((30, 50)); y = X[:, 7] + X[:, 11] > 0
+    >>> iterate, features = arom_reduced(X, y, 2)
+    >>> len(iterate.features) > 2, features
+    (True, array([ 7, 11]))
+    """
     samples = _checked(X, y, r)
     iterate = _last_above(arom_iterates(X, y, norm=norm, constraints=constraints, lam=lam, solver=solver), r)
     sizes = _counted(iterate)
@@ -89,6 +97,7 @@ def arom_iterates(
     >>> next(arom_iterates(X, [0, 0, 1, 1], norm=1)).features
     array([0])
     """
+    check_constraints(constraints)
     if len(check_samples(X, y).classes) > 2:
         return multiclass_arom(X, y, norm=norm, constraints=constraints, lam=lam, solver=solver)
     if norm not in (1, 2):
@@ -142,6 +151,7 @@ def rfe_features(X: Any, y: Any, r: int, *, halving: bool = False, lam: float = 
     array([ 7, 11])
     """
     samples = _checked(X, y, r)
+    _check_cost(lam)
     kept = np.arange(samples.X.shape[1])
     while len(kept) > r:
         keep = max(r, len(kept) // 2) if halving else len(kept) - 1
@@ -183,8 +193,8 @@ def retrain(
     chosen = np.unique(np.asarray(features))
     if chosen.dtype.kind not in "iu" or not (len(chosen) and chosen[0] >= 0 and chosen[-1] < d):
         raise DataError(f"features are {features!r}, expected positions from 0 to {d - 1}")
-    if not np.isinf(lam):
-        check_positive(lam=lam)
+    _check_cost(lam)
+    check_constraints(constraints)
     part = samples._replace(X=samples.X[:, chosen])
     if Q > 2:
         plane = maximal_margin(*margin_rows(part, constraints), p, lam, solver)
@@ -210,6 +220,12 @@ def _svm_weights(samples: Samples, lam: float, solver: str) -> Matrix:
 def _squares(weights: Matrix) -> Vector:
     squares: Vector = (weights**2).sum(axis=0)
     return squares
+
+
+def _check_cost(lam: float) -> None:
+    """λ ∈ (0, ∞]."""
+    if not (isinstance(lam, Real) and lam > 0):
+        raise DataError(f"lam is {lam!r}, expected a number > 0, or infinity")
 
 
 def _checked(X: Any, y: Any, r: int) -> Samples:
