@@ -164,7 +164,7 @@ class KernelSurface:
     def predict(self, X: Any) -> np.ndarray:
         """The class of every row of X."""
         negative, positive = self.plane.rule.classes
-        classes: np.ndarray = np.where(self.decision_function(X) >= 0, positive, negative)
+        classes: np.ndarray = np.where(self.decision_function(X) > 0, positive, negative)
         return classes
 
 

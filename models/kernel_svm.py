@@ -75,7 +75,7 @@ class KernelRule:
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row."""
         negative, positive = self.classes
-        labels: np.ndarray = np.where(self.decision_function(X) >= 0, positive, negative)
+        labels: np.ndarray = np.where(self.decision_function(X) > 0, positive, negative)
         return labels
 
 

@@ -12,6 +12,9 @@ from dcprog.samples import check_points
 
 from .monomials import Monomials
 
+NEAR, ROUNDING = 1e-6, 1e-12
+"""Scores below the first are looked at closely: they are 0 up to rounding if below the second times |w|'|φ(x)| + |b|."""
+
 
 @dataclass(frozen=True, eq=False)
 class LinearRule:
@@ -36,15 +39,24 @@ class LinearRule:
         return len(self.w) if self.feature_map is None else self.feature_map.d
 
     def decision_function(self, X: Any) -> Vector:
-        """w'φ(x) + b for every row of X."""
+        """w'φ(x) + b for every row of X, exactly 0 where it is that up to rounding.
+
+        >>> LinearRule(np.array([0.1, 0.2, -0.3]), 0.0).decision_function([[1.0, 1.0, 1.0]])
+        array([0.])
+        """
         X = check_points(X, self.n_features_in)
         mapped = X if self.feature_map is None else self.feature_map.transform(X)
-        return np.asarray(mapped @ self.w).ravel() + self.b
+        scores: Vector = np.asarray(mapped @ self.w).ravel() + self.b
+        near = np.flatnonzero(np.abs(scores) < NEAR)
+        if near.size:
+            terms = np.asarray(abs(mapped[near]) @ np.abs(self.w)).ravel() + abs(self.b)
+            scores[near[np.abs(scores[near]) <= ROUNDING * terms + np.finfo(float).eps]] = 0.0
+        return scores
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of every row of X."""
+        """The class of every row of X, the first one on the boundary."""
         negative, positive = self.classes
-        labels: np.ndarray = np.where(self.decision_function(X) >= 0, positive, negative)
+        labels: np.ndarray = np.where(self.decision_function(X) > 0, positive, negative)
         return labels
 
     def sizes(self) -> Vector:

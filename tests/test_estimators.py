@@ -449,10 +449,11 @@ def test_points_on_the_boundary_of_a_quadratic_classifier():
     X, y = samples(d=2)
     machine = est.QuadraticFSV().fit(X, y)
     machine.rule_ = replace(machine.rule_, w=np.array([0.1, 0.2, -0.3, 0.0, 0.0]), b=0.0)
-    values = machine.rule_.decision_function([[-1.0, 2.0]]), machine.decision_function([[-1.0, 2.0]])
-    assert values[0] != 0
-    assert abs(values[0]) < 1e-15
-    assert values[1] == 0
+    point = np.array([[-1.0, 2.0]])
+    rounded = machine.rule_.feature_map.transform(point) @ machine.rule_.w
+    assert 0 < abs(rounded[0]) < 1e-15
+    assert machine.rule_.decision_function(point) == machine.decision_function(point) == 0
+    assert machine.predict(point) == machine.classes_[0]
 
 
 @needs_data

@@ -5,19 +5,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from data_sets import needs_data
+from scipy.io import savemat
 
+from dcprog import datasets
 from dcprog.cli import main
 from dcprog.datasets import generators
+from dcprog.datasets.yeast import COPY, load_yeast
 from dcprog.errors import DataError
 from dcprog.radius_margin import Linear, r2w2, r2w2_path
 from dcprog.studies import papers
+from dcprog.studies.cells import Cell
 from dcprog.studies.execute import execute
 from dcprog.studies.outputs import cells
 from dcprog.studies.papers import fortuna2005, fung2004, organs, weston2001, weston2003
-from dcprog.studies.papers.trials import as_logarithms
+from dcprog.studies.papers.trials import levelled
 from dcprog.studies.protocol import Grids, Part, Training
 from dcprog.studies.store import Store
 from dcprog.studies.study import Row
+
+THREE = "brown_yeast_3of5"
 
 
 def run(table, out, data, methods, trials):
@@ -77,26 +83,37 @@ def test_genes(tmp_path):
 @pytest.mark.parametrize(("method", "trial"), [("fisher", 0), ("pearson", 12), ("kolmogorov_smirnov", 25)])
 def test_fifteen_genes(method, trial):
     """Weston et al. (2001), section 5.2; in two of these splits fifteen genes hardly separate the classes."""
-    assert weston2001.colon("microarray", method, trial)["microarray"]["error"] < 60
+    assert weston2001.colon(levelled("microarray"), method, trial)["microarray"]["error"] < 60
 
 
-def test_intensities_are_taken_as_logarithms(tmp_path):
+def test_intensities_are_logarithms_scaled_sample_by_sample(tmp_path):
     file = tmp_path / "intensities.csv"
-    file.write_text("a,b,label\n1,10,0\n100,1000,1\n")
-    np.testing.assert_allclose(as_logarithms(str(file)).X / np.log(10), [[0, 1], [2, 3]])
-    file.write_text("a,b,label\n0,10,0\n100,1000,1\n")
+    file.write_text("a,b,c,label\n1,10,100,0\n1000,100,10,1\n")
+    side = np.sqrt(1.5)
+    np.testing.assert_allclose(levelled(str(file)).X, [[-side, 0, side], [side, 0, -side]], atol=1e-12)
+    file.write_text("a,b,c,label\n-5,10,100,0\n1000,100,10,1\n")
     with pytest.raises(DataError, match="features ≤ 0"):
-        as_logarithms(str(file))
+        levelled(str(file))
+    np.testing.assert_allclose(levelled(str(file), 1.0, 100.0).X[0], [-side, 0, side], atol=1e-12)
     for table in (weston2003.TABLES[1], weston2001.TABLES[2]):
-        assert table.load is as_logarithms, "cells that were computed from intensities are computed again"
+        assert table.load is levelled, "cells that were computed from intensities are computed again"
         assert "logarithms" in table.note()
+
+
+def test_one_trial_has_no_variance_to_explain_differences():
+    table = weston2001.TABLES[1]
+    lines = {"leukemia_20": {"mistakes": 3.0}, "leukemia_5": {"mistakes": 4.0}}
+    rows = table.rows({Cell("table-leukemia", "leukemia", "svm", 0): {"lines": lines}}, ["leukemia"], ["svm"])
+    assert [row.ours for row in rows] == [3.0, 4.0]
+    assert not any(row.comparable for row in rows)
 
 
 @needs_data
 def test_every_method_on_lymphoma(monkeypatch):
     """Weston et al. (2003), Table 3: every method does better than to guess the larger class, 12.75 of 36 wrong."""
     monkeypatch.setitem(weston2003.ARRAYS, "lymphoma", weston2003.ARRAYS["lymphoma"]._replace(genes=(4026, 100, 20)))
-    errors = {method: weston2003.microarrays("lymphoma", method, 0) for method in weston2003.TABLES[2].methods}
+    lymphoma = datasets.load("lymphoma")
+    errors = {method: weston2003.microarrays(lymphoma, method, 0) for method in weston2003.TABLES[2].methods}
     assert all(list(lines) == ["lymphoma_4026", "lymphoma_100", "lymphoma_20"] for lines in errors.values())
     assert len({lines["lymphoma_4026"]["error"] for lines in errors.values()}) == 1, "the same SVM on all genes"
     assert max(line["error"] for lines in errors.values() for line in lines.values()) < 30
@@ -108,8 +125,8 @@ def test_every_method_on_yeast(tmp_path, monkeypatch):
     """Weston et al. (2003), Table 4, but three classes: 65 of 186 genes are not of the largest."""
     monkeypatch.setattr(weston2003, "CONDITIONS", (10, 79))
     for method in weston2003.TABLES[3].methods:
-        errors = weston2003.yeast(weston2003.YEAST, method, 0)
-        assert list(errors) == ["brown_yeast_10", "brown_yeast_79"]
+        errors = weston2003.yeast(weston2003.genes_of_yeast(THREE), method, 0)
+        assert list(errors) == ["brown_yeast_3of5_10", "brown_yeast_3of5_79"]
         assert max(line["error"] for line in errors.values()) < 15
 
 
@@ -121,14 +138,14 @@ def clusters(tmp_path, monkeypatch):
     X = rng.standard_normal((48, 79)) + 6.0 * (labels[:, None] == np.array([*"abc", *76 * "-"]))
     rows = [",".join([*(f"{value:.3f}" for value in x), label]) for x, label in zip(X, labels, strict=True)]
     rows[5] = rows[5][rows[5].index(",") :]
-    (tmp_path / f"{weston2003.YEAST}.csv").write_text("\n".join([",".join([*(f"f{j}" for j in range(79)), "label"]), *rows]))
+    (tmp_path / f"{THREE}.csv").write_text("\n".join([",".join([*(f"f{j}" for j in range(79)), "label"]), *rows]))
     monkeypatch.setenv("DCPROG_DATA", str(tmp_path))
     monkeypatch.setenv("DCPROG_CACHE", str(tmp_path))
     return X
 
 
 def test_several_classes_are_read_and_filled(clusters):
-    data = weston2003.of_several_classes(weston2003.YEAST)
+    data = weston2003.genes_of_yeast(THREE)
     assert data.y.tolist() == [0.0] * 16 + [1.0] * 16 + [2.0] * 16
     assert data.X[5, 0] == pytest.approx(np.delete(clusters[:, 0], 5).mean(), abs=1e-3)
     assert data.description.endswith("0 = a, 1 = b, 2 = c")
@@ -138,24 +155,43 @@ def test_several_classes_are_read_and_filled(clusters):
 def test_clusters_are_told_apart(clusters, monkeypatch, method):
     """Of a fold that is not trained on; 16 of 24 are wrong by chance."""
     monkeypatch.setattr(weston2003, "CONDITIONS", (3, 79))
-    assert weston2003.yeast(weston2003.YEAST, method, 2)["brown_yeast_3"]["error"] == 0
+    assert weston2003.yeast(weston2003.genes_of_yeast(THREE), method, 2)[f"{THREE}_3"]["error"] == 0
 
 
 def test_a_table_on_other_data_says_so_and_absent_data_are_named(clusters, tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["reproduce", "weston2003", "--table", "3,4", "--methods", "arom_1vsr", "--out", str(out)]) == 0
     said = capsys.readouterr().out
-    assert "Only three of the five classes" in said
+    assert "another problem than the paper" in said
     assert "lymphoma is left out: data set 'lymphoma' is not here" in said
     assert "62 samples are malignant" not in said, "a note on a table that is not there"
-    assert "Only three of the five classes" in (out / "report.html").read_text(encoding="utf-8")
-    assert "Only three of the five classes" in (out / "results.json").read_text(encoding="utf-8")
+    assert "another problem than the paper" in (out / "report.html").read_text(encoding="utf-8")
+    assert "another problem than the paper" in (out / "results.json").read_text(encoding="utf-8")
 
 
 def test_yeast_that_is_not_here(tmp_path, monkeypatch):
     monkeypatch.setenv("DCPROG_DATA", str(tmp_path))
     monkeypatch.setenv("DCPROG_CACHE", str(tmp_path))
-    assert "brown_yeast_3of5.csv" in weston2003.TABLES[3].absent(weston2003.YEAST)
+    assert "brown_yeast_3of5.csv" in weston2003.TABLES[3].absent(THREE)
+    assert "yeastXYmc5norm.mat" in weston2003.TABLES[3].absent("brown_yeast")
+
+
+def test_yeast_as_its_authors_ship_it(tmp_path, monkeypatch):
+    """A MATLAB file of the right shape is read, another one refused."""
+    monkeypatch.setenv("DCPROG_DATA", str(tmp_path))
+    classes = np.arange(208) % 5
+    Y = np.where(np.arange(5) == classes[:, None], 1, -1)
+    X = np.random.default_rng(0).standard_normal((208, 79))
+    savemat(tmp_path / COPY.file, {"X": X, "Y": Y})
+    data = load_yeast()
+    np.testing.assert_array_equal(data.X, X)
+    np.testing.assert_array_equal(data.y, classes)
+    savemat(tmp_path / COPY.file, {"X": X[:9], "Y": Y})
+    with pytest.raises(DataError, match=r"X \(9, 79\)"):
+        load_yeast()
+    (tmp_path / COPY.file).write_text("text")
+    with pytest.raises(DataError, match="no MATLAB file"):
+        load_yeast()
 
 
 def test_one_elimination_gives_all_numbers_of_features():

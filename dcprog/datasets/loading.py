@@ -103,14 +103,14 @@ def load(name: str | Path, *, standardise: bool = False, download_if_missing: bo
 
 def available() -> list[str]:
     """The names that :func:`load` takes without a download."""
-    directory = _directory()
+    directory = data_directory()
     files = [] if directory is None else [path.stem for path in directory.glob("*.csv") if _is_data(path)]
     return sorted({*files, *filter(found_file, RECIPES), *SYNTHETIC, "breast_cancer"})
 
 
 def found_file(name: str) -> Path | None:
     """The file that a name stands for: ``<name>.csv`` or the publisher's in ``DCPROG_DATA``, else an earlier download."""
-    directory = _directory()
+    directory = data_directory()
     names = [f"{name}.csv", *([RECIPES[name].file] if name in RECIPES else [])]
     here = (directory / file for file in names if directory is not None)
     found = next((path for path in here if path.is_file()), None)
@@ -157,13 +157,14 @@ def _unknown(name: str) -> UnknownNameError:
 
 
 def _missing(name: str) -> DataError:
-    directory = _directory()
+    directory = data_directory()
     where = "the environment variable DCPROG_DATA is not set" if directory is None else f"{directory} has no {name}.csv"
     get = f", or run `dcprog data --get {name}`" if name in RECIPES else ""
     return DataError(f"data set {name!r} is not here ({where}): point DCPROG_DATA to a directory with {name}.csv{get}")
 
 
-def _directory() -> Path | None:
+def data_directory() -> Path | None:
+    """The directory that ``DCPROG_DATA`` names, if it is set."""
     value = os.environ.get("DCPROG_DATA")
     if not value:
         return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from inspect import signature
 from typing import Any, ClassVar, NamedTuple
 
@@ -21,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dcprog._typing import Mask, Matrix, Vector
 from dcprog.driver import check_limits, solve
 from dcprog.errors import DataError, NotSolvedError
-from dcprog.models.rules import LinearRule
 from dcprog.program import DCProgram
 from dcprog.result import Result, Status
 from dcprog.samples import check_nonnegative
@@ -31,8 +29,6 @@ SETTINGS = ("solver", "tol", "max_iter")
 LIMITS = (Status.ITERATION_LIMIT, Status.TIME_LIMIT)
 """Ends with a point that is not critical, but classifies."""
 ADVICE = "the last point is used; raise max_iter, or tol, or standardise the features"
-NEAR, ROUNDING = 1e-6, 1e-12
-"""Scores that may be 0 up to rounding, where margins are ±1; and those that are, relative to the terms that were summed."""
 
 
 class Trained(NamedTuple):
@@ -66,7 +62,7 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=self._formats())
         scores: Vector | Matrix = self.rule_.decision_function(X)
-        return settled(self.rule_, X, scores) if isinstance(self.rule_, LinearRule) else scores
+        return scores
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of every row; on the boundary ``classes_[0]``."""
@@ -180,23 +176,6 @@ def check_end(what: str, status: Status, messages: Sequence[str] = (), advice: s
         warnings.warn(f"{what} has not converged ({status}): {advice}", ConvergenceWarning, stacklevel=4)
     elif status is not Status.CONVERGED:
         raise NotSolvedError(f"{what} was not trained ({status}): {'; '.join(messages) or 'try another solver'}")
-
-
-def settled(rule: LinearRule, X: Any, scores: Vector) -> Vector:
-    """The scores w'φ(x) + b of the rows of X, exactly 0 where they are that up to rounding, i.e. to |w|'|φ(x)| + |b|.
-
-    >>> rule, X = LinearRule(np.array([0.1, 0.2, -0.3]), 0.0), np.ones((1, 3))
-    >>> bool(rule.decision_function(X) != 0), bool(settled(rule, X, rule.decision_function(X)) == 0)
-    (True, True)
-    """
-    near = np.flatnonzero(np.abs(scores) < NEAR)
-    if not near.size:
-        return scores
-    terms = replace(rule, w=np.abs(rule.w), b=abs(rule.b)).decision_function(abs(X[near]))
-    zero = np.abs(scores[near]) <= ROUNDING * terms + np.finfo(float).eps
-    exact: Vector = scores.copy()
-    exact[near[zero]] = 0.0
-    return exact
 
 
 def varying(X: Any) -> Mask:

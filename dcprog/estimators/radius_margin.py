@@ -9,12 +9,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dcprog._typing import Matrix
-from dcprog.errors import unknown_name
 from dcprog.estimators.base import Method, SelectingMethod, Trained, check_end, check_varying, half
-from dcprog.radius_margin import Gaussian, Kernel, Linear, Polynomial, optimal_basis, r2w2
+from dcprog.radius_margin import Kernel, optimal_basis, r2w2
 from dcprog.result import Status
-
-KERNELS: dict[str, Kernel] = {"linear": Linear(), "polynomial": Polynomial(), "gaussian": Gaussian()}
 
 
 class R2W2(SelectingMethod):
@@ -66,7 +63,7 @@ class R2W2(SelectingMethod):
     def _train(self, X: Any, y: np.ndarray) -> Trained:
         check_varying(type(self).__name__, X)
         m = half(X) if self.m is None else self.m
-        found = r2w2(X, y, m, kernel_named(self.kernel), q=self.q, ridge=self.ridge, solver=self.solver)
+        found = r2w2(X, y, m, self.kernel, q=self.q, ridge=self.ridge, solver=self.solver)
         return Trained(found, found, len(found.history), found.selected)
 
 
@@ -122,8 +119,7 @@ class RadiusMarginBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Metho
     def _train(self, X: Any, y: np.ndarray) -> Trained:
         check_varying(type(self).__name__, X)
         m = min(half(X), max(1, len(X) - 1)) if self.m is None else self.m
-        kernel = kernel_named(self.kernel)
-        found = optimal_basis(X, y, m, kernel, ridge=self.ridge, solver=self.solver, max_iter=self.max_iter)
+        found = optimal_basis(X, y, m, self.kernel, ridge=self.ridge, solver=self.solver, max_iter=self.max_iter)
         limited = found.stopped.value == Status.ITERATION_LIMIT.value
         check_end(type(self).__name__, Status.ITERATION_LIMIT if limited else Status.CONVERGED)
         return Trained(found, found, len(found.history) - 1)
@@ -131,16 +127,3 @@ class RadiusMarginBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Metho
     @property
     def _n_features_out(self) -> int:
         return int(self.rule_.S.shape[1])
-
-
-def kernel_named(kernel: str | Kernel) -> Kernel:
-    """A kernel by name, or as it is.
-
-    >>> kernel_named("polynomial")
-    Polynomial(degree=2, c=1.0)
-    """
-    if isinstance(kernel, Kernel):
-        return kernel
-    if kernel not in KERNELS:
-        raise unknown_name("kernel", kernel, KERNELS)
-    return KERNELS[kernel]

@@ -159,7 +159,7 @@ class KernelIterate:
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of every row of X."""
-        labels: np.ndarray = np.where(self.decision_function(X) >= 0, self.classes[1], self.classes[0])
+        labels: np.ndarray = np.where(self.decision_function(X) > 0, self.classes[1], self.classes[0])
         return labels
 
 

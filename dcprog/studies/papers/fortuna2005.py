@@ -14,7 +14,7 @@ from dcprog._typing import Matrix, Vector
 from dcprog.datasets import generators
 from dcprog.radius_margin import Gaussian, optimal_basis
 from dcprog.studies.cells import generator
-from dcprog.studies.papers.trials import Trials
+from dcprog.studies.papers.trials import Lines, Trials
 from dcprog.studies.study import Study
 
 NAME = "fortuna2005"
@@ -29,7 +29,7 @@ def draw(name: str, n: int, rng: np.random.Generator) -> tuple[Matrix, Vector]:
     return samples
 
 
-def learned(data: str, method: str, trial: int) -> dict[str, dict[str, float]]:
+def learned(data: str, method: str, trial: int) -> Lines:
     """50 points a class, PCA to 10 dimensions, then S; mistakes on 1000 points."""
     rng = generator(NAME, "1", data, trial)
     (X, y), (T, labels) = draw(data, 100, rng), draw(data, 1000, rng)

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from dcprog import datasets
 from dcprog._typing import Matrix, Vector
+from dcprog.datasets import Dataset
 from dcprog.models import l1_svm
 from dcprog.nlpsvm import nlpsvm
 from dcprog.paths import path
 from dcprog.studies.cells import generator
-from dcprog.studies.papers.trials import Trials, drawn, wrong
+from dcprog.studies.papers.trials import Lines, Trials, drawn, wrong
 from dcprog.studies.splits import fold
 from dcprog.studies.study import Study
 
@@ -44,19 +44,18 @@ METHODS: dict[str, tuple[Callable[[Matrix, Vector, Grid], Iterator[Any]], Grid]]
 }
 
 
-def tenfold(data: str, method: str, trial: int) -> dict[str, dict[str, float]]:
+def tenfold(data: Dataset, method: str, trial: int) -> Lines:
     """Section 4.1.2: the parameters that do best on a random tenth of the training part, the first of several."""
-    samples = datasets.load(data)
-    split = fold(samples.y, 10, trial, NAME, data)
+    split = fold(data.y, 10, trial, NAME, data.name)
     training = np.concatenate([split.fit, split.validation])
-    X, y, T, labels = drawn(samples.X[training], samples.y[training], samples.X[split.test], samples.y[split.test])
+    X, y, T, labels = drawn(data.X[training], data.y[training], data.X[split.test], data.y[split.test])
     train, grid = METHODS[method]
-    order = generator(NAME, "2", data, trial).permutation(len(y))
+    order = generator(NAME, "2", data.name, trial).permutation(len(y))
     tuning, rest = order[: len(y) // 10], order[len(y) // 10 :]
     mistakes = [int((rule.predict(X[tuning]) != y[tuning]).sum()) for rule in train(X[rest], y[rest], grid)]
     (rule,) = train(X, y, [grid[int(np.argmin(mistakes))]])
     right = partial(_correctness, rule)
-    return {data: {"train": right(X, y), "test": right(T, labels), "features": float(len(rule.selected()))}}
+    return {data.name: {"train": right(X, y), "test": right(T, labels), "features": float(len(rule.selected()))}}
 
 
 def _correctness(rule: Any, X: Matrix, y: Vector) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,10 @@ from dcprog.studies.published import Entry, published
 from dcprog.studies.statistics import mean_and_variance
 from dcprog.studies.study import Row, Table
 
-Work = Callable[[str, str, int], dict[str, dict[str, float]]]
-"""``work(data, method, trial)`` gives for each line of the table its quantities."""
+Lines = dict[str, dict[str, float]]
+"""For each line of a table its quantities."""
+Work = Callable[[Any, str, int], Lines]
+"""``work(data, method, trial)``; data is a Dataset if it was loaded, else the name of what is to be drawn."""
 
 
 class Drawn(NamedTuple):
@@ -37,18 +39,21 @@ def drawn(X: Matrix, y: Vector, T: Matrix, labels: Vector) -> Drawn:
     return Drawn((X - mean) / scale, y, (T - mean) / scale, labels)
 
 
-AS_LOGARITHMS = (
-    "Expressions are taken as logarithms: the paper does not say how it scales them, and intensities as they are lead to "
-    "errors that are farther from its own."
+LEVELLED = (
+    "Expressions are logarithms, and every sample has mean 0 and variance 1, as in the copy of the data that the authors "
+    "ship with their toolbox."
 )
 
 
-def as_logarithms(name: str) -> Dataset:
-    """Samples with positive features, such as intensities of microarrays, as their logarithms."""
+def levelled(name: str, floor: float = 0.0, ceiling: float = np.inf) -> Dataset:
+    """Intensities of microarrays, between ``floor`` and ``ceiling``: their logarithms, scaled sample by sample."""
     data = datasets.load(name)
-    if data.X.min() <= 0:
+    intensities = np.clip(data.X, floor, ceiling)
+    if intensities.min() <= 0:
         raise DataError(f"{name} has features ≤ 0, expected intensities: they have no logarithms")
-    return replace(data, X=np.log(data.X))
+    logarithms = np.log(intensities)
+    centred = logarithms - logarithms.mean(axis=1, keepdims=True)
+    return replace(data, X=centred / centred.std(axis=1, keepdims=True))
 
 
 def random_split(data: Dataset, n: int, rng: np.random.Generator) -> Drawn:
@@ -100,10 +105,12 @@ class Trials(Table):
     def tasks(self, data: Sequence[str], methods: Sequence[str]) -> list[Task]:
         tasks: list[Task] = []
         for name in data:
-            key = {"trials": self.study, "data": fingerprint(self.load(name)) if name in self.loaded else ""}
+            data_set = self.load(name) if name in self.loaded else None
+            key = {"trials": self.study, "data": "" if data_set is None else fingerprint(data_set)}
             for method in methods:
+                work = partial(_worked, self.work, data_set or name, method)
                 cells = (Cell(self._protocol, name, method, i) for i in range(self.trials))
-                tasks += [Task(c, key, partial(_worked, self.work, name, method, c.split), self.cost) for c in cells]
+                tasks += [Task(cell, key, partial(work, cell.split), self.cost) for cell in cells]
         return tasks
 
     def rows(self, results: Mapping[Cell, Result], data: Sequence[str], methods: Sequence[str]) -> list[Row]:
@@ -124,11 +131,13 @@ class Trials(Table):
         if len(found) < self.trials:
             return self.row(line, method, quantity, None, None, f"{len(found)} of {self.trials} trials")
         ours, variance = mean_and_variance([values[quantity] for values in found])
+        if self.trials == 1:
+            return self.row(line, method, quantity, ours, None)
         error = float(np.sqrt(variance / self.trials))
         theirs = published(self.study).get(Entry(self.number, line, method, "standard_error"))
         of_paper = error if theirs is None or quantity != "error" else theirs.value
         return self.row(line, method, quantity, ours, float(np.hypot(error, of_paper)))
 
 
-def _worked(work: Work, data: str, method: str, trial: int) -> Result:
+def _worked(work: Work, data: Any, method: str, trial: int) -> Result:
     return {"lines": work(data, method, trial)}
