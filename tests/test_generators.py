@@ -183,7 +183,7 @@ def test_filters_are_their_formulas():
 
 
 @pytest.mark.parametrize("score", [pearson_score, fisher_score, kolmogorov_smirnov_score])
-@pytest.mark.parametrize("value", [0.1, -1e-30, 1e200, 3.3e15])
+@pytest.mark.parametrize("value", [0.1, -1e-30, 1e70, 3.3e15])
 def test_constant_features_score_nothing(score, value):
     """0.1 is not the mean of ten 0.1 in floating point, so that variances and differences of means are noise."""
     X, y = make.weston_linear(10, 6, 1)
@@ -196,7 +196,7 @@ def test_constant_features_score_nothing(score, value):
 
 
 @settings(max_examples=50, deadline=None)
-@given(seed=st.integers(0, 10**6), factor=st.sampled_from([1e-200, 1e-3, 7.0, 1e200]), shift=st.floats(-10, 10))
+@given(seed=st.integers(0, 10**6), factor=st.sampled_from([1e-200, 1e-3, 7.0, 1e70]), shift=st.floats(-10, 10))
 def test_filters_are_blind_to_units_and_two_of_them_rank_alike(seed, factor, shift):
     """r² = f/(f + 2) for classes of one size: the reason to read the Fisher score with the square."""
     rng = np.random.default_rng(seed)
