@@ -13,6 +13,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 PROMISES = {
     "own_decomposition.py": ["quartic: converged", "at (3, -1)", "ok    solvers agree"],
     "prove_sla_is_dca.py": ["the same iterates"],
+    "select_features.py": ["linear SVM, all features", "% right, 4 features"],
     "swap_solvers.py": ["highs", "clarabel", "ipopt", "cannot solve this", "its claim does not hold"],
 }
 

@@ -1,5 +1,6 @@
 """The studies of the other papers: every table runs, on draws that all methods share, and is set beside what is printed."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -69,6 +70,14 @@ def test_the_lp_svm_on_liver(tmp_path):
     figures = {row.quantity: row.ours for row in rows}
     assert 55 < figures["test"] < 80
     assert figures["features"] <= 6
+
+
+@needs_data
+def test_tasks_carry_their_data(monkeypatch):
+    """A worker of a cluster needs no data files."""
+    task = fung2004.TABLES[0].tasks(["liver"], ["cplex_svm"])[0]
+    monkeypatch.delenv("DCPROG_DATA")
+    assert 0 < pickle.loads(pickle.dumps(task.work))()["lines"]["liver"]["test"] <= 100
 
 
 @needs_data

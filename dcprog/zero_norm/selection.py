@@ -16,8 +16,9 @@ from dcprog.filters import fisher_score
 from dcprog.models._multiclass import ArgmaxRule, check_constraints, margin_rows
 from dcprog.models.rules import LinearRule
 from dcprog.samples import Samples, check_data, check_samples
+from dcprog.zero_norm.elimination import ShrinkingSVM
 from dcprog.zero_norm.iterates import Iterate
-from dcprog.zero_norm.margin import maximal_margin, rotated
+from dcprog.zero_norm.margin import maximal_margin
 from dcprog.zero_norm.multiclass import multiclass_arom
 from dcprog.zero_norm.multiplicative import l1_arom, l2_arom
 
@@ -77,8 +78,10 @@ def arom_reduced(
     iterate = _last_above(arom_iterates(X, y, norm=norm, constraints=constraints, lam=lam, solver=solver), r)
     sizes = _counted(iterate)
     if np.count_nonzero(sizes) < r:
-        weights = _svm_weights(samples, np.inf if lam is None else lam, solver)
-        sizes = np.where(sizes > 0, 1.0 + sizes / sizes.max(initial=1.0), _squares(weights) / _squares(weights).max())
+        X = samples.X.toarray() if sp.issparse(samples.X) else samples.X
+        machines = _machines(samples, np.inf if lam is None else lam, solver)
+        squares = _squares(np.array([machine.weights(X) for machine in machines]))
+        sizes = np.where(sizes > 0, 1.0 + sizes / sizes.max(initial=1.0), squares / squares.max())
     return iterate, np.sort(np.argsort(-sizes, kind="stable")[:r])
 
 
@@ -152,11 +155,18 @@ def rfe_features(X: Any, y: Any, r: int, *, halving: bool = False, lam: float = 
     """
     samples = _checked(X, y, r)
     _check_cost(lam)
-    kept = np.arange(samples.X.shape[1])
+    X = samples.X.toarray() if sp.issparse(samples.X) else samples.X
+    machines = _machines(samples, lam, solver)
+    kept, K, exact = np.arange(X.shape[1]), X @ X.T, X.shape[1]
     while len(kept) > r:
         keep = max(r, len(kept) // 2) if halving else len(kept) - 1
-        weights = _svm_weights(samples._replace(X=samples.X[:, kept]), lam, solver)
-        kept = np.sort(kept[np.argsort(-_squares(weights), kind="stable")[:keep]])
+        part = X[:, kept]
+        order = np.argsort(-_squares(np.array([machine.weights(part, K) for machine in machines])), kind="stable")
+        gone, kept = X[:, kept[order[keep:]]], np.sort(kept[order[:keep]])
+        if keep <= exact // 2:  # what was subtracted leaves rounding errors
+            K, exact = X[:, kept] @ X[:, kept].T, keep
+        else:
+            K = K - gone @ gone.T
     return kept
 
 
@@ -208,13 +218,10 @@ def retrain(
     return LinearRule(w, float(plane.b[0]), classes=data.classes, feature_names=samples.names)
 
 
-def _svm_weights(samples: Samples, lam: float, solver: str) -> Matrix:
-    """The weights of the SVM, or of one against the rest for each of several classes."""
-    X = samples.X.toarray() if sp.issparse(samples.X) else samples.X
-    R, U = rotated(X)
+def _machines(samples: Samples, lam: float, solver: str) -> list[ShrinkingSVM]:
+    """The SVM, or one against the rest for each of several classes."""
     Q = len(samples.classes)
-    targets = [np.where(samples.codes == k, 1.0, -1.0) for k in range(Q if Q > 2 else 1)]
-    return np.array([U @ maximal_margin(y[:, None] * R, y[:, None], 2, lam, solver).w for y in targets])
+    return [ShrinkingSVM(np.where(samples.codes == k, 1.0, -1.0), lam, solver) for k in range(Q if Q > 2 else 1)]
 
 
 def _squares(weights: Matrix) -> Vector:

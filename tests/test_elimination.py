@@ -1,0 +1,43 @@
+"""An SVM that loses features: from its last active sets it is the one that is trained anew, at every step."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dcprog.zero_norm.elimination import ShrinkingSVM
+from dcprog.zero_norm.margin import maximal_margin
+
+
+def samples(seed, n, d):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    y = np.sign(X[:, 0] - X[:, 1] + 0.5 * rng.standard_normal(n))
+    y[:2] = 1, -1
+    return X, y, rng
+
+
+@pytest.mark.parametrize("lam", [0.05, 1.0, 50.0, np.inf])
+@pytest.mark.parametrize(("n", "d"), [(12, 40), (30, 8), (20, 20)])
+@given(seed=st.integers(0, 1000))
+def test_weights_are_those_of_the_svm_trained_anew(n, d, lam, seed):
+    X, y, rng = samples(seed, n, d)
+    svm = ShrinkingSVM(y, lam, "auto")
+    kept = np.arange(d)
+    while len(kept) > max(2, d - 8):
+        part = X[:, kept]
+        anew = maximal_margin(y[:, None] * part, y[:, None], 2, lam).w
+        np.testing.assert_allclose(svm.weights(part, part @ part.T), anew, atol=1e-5 * (1 + np.abs(anew).max()))
+        kept = np.delete(kept, rng.integers(len(kept)))
+
+
+def test_most_steps_need_no_qp(monkeypatch):
+    X, y, _ = samples(3, 40, 120)
+    trained = []
+    anew = ShrinkingSVM._anew
+    monkeypatch.setattr(ShrinkingSVM, "_anew", lambda self, part: trained.append(part.shape[1]) or anew(self, part))
+    svm = ShrinkingSVM(y, 1.0, "auto")
+    for d in range(120, 60, -1):
+        svm.weights(X[:, :d], X[:, :d] @ X[:, :d].T)
+    assert trained[0] == 120
+    assert len(trained) <= 6
