@@ -1,8 +1,7 @@
-"""NLPSVM: the formulas of Fung & Mangasarian (2004), the exact least 2-norm solution they promise, and the solver."""
+"""NLPSVM: the formulas of Fung & Mangasarian (2004), and the exact least 2-norm solution they promise."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,44 +10,22 @@ import scipy.sparse as sp
 from data_sets import load_real, needs_data
 from hypothesis import given
 from hypothesis import strategies as st
+from l1_programs import random_points, random_program, seeds, subproblem
 from scipy.optimize import approx_fprime, linprog
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold
 
-import dcprog
 from dcprog.active_l1 import from_active_sets
-from dcprog.certificate import verify
 from dcprog.datasets import generators
 from dcprog.dual_penalty import L1Program, Primal, armijo_step, solve_small, solve_square
-from dcprog.errors import CapabilityError, DataError, UnknownNameError
+from dcprog.errors import DataError, UnknownNameError
 from dcprog.least_norm import TOLERANCE, least_norm, minimise
-from dcprog.models import fsv, l1_svm, l2_l1_svm, rlp
 from dcprog.nlpsvm import kernel_nlpsvm, lp_svm, nlpsvm
 from dcprog.solvers import registry
 from dcprog.solvers.base import Claim
 from dcprog.solvers.nlpsvm import NLPSVM
 from dcprog.subproblem import Subproblem
-
-seeds = st.integers(0, 10**6)
-
-
-def random_points(seed, n, d):
-    """Small integers: ties, equal points, constant and equal features are frequent. Both classes are there."""
-    rng = np.random.default_rng(seed)
-    y = np.concatenate([[1.0, -1.0], rng.choice([-1.0, 1.0], n - 2)])
-    return rng.integers(-2, 3, (n, d)).astype(float), y
-
-
-def random_program(seed, n=12, d=5, soft=True):
-    """An ℓ1 program with weights of every size, with slacks or (then feasible) without."""
-    rng = np.random.default_rng(seed)
-    X, y = random_points(seed, n, d)
-    s, t = rng.exponential(1.0, (2, d)) * rng.choice([0.0, 0.01, 1.0], (2, d))
-    if not soft:
-        y = np.where(X[:, 0] > 0, 1.0, -1.0)
-    nu = rng.exponential(1.0, n) if soft else np.full(n, np.inf)
-    return L1Program(y[:, None] * X, y[:, None], rng.choice([0.5, 1.0, 2.0], n), s, t, np.zeros(1), nu)
 
 
 def stacked(lp):
@@ -306,98 +283,6 @@ def test_a_reduced_kernel_separates_a_circle_with_few_kernel_functions():
     assert everything.weights == pytest.approx(
         kernel_nlpsvm(X, y, partial(rbf_kernel, gamma=1.0), 10.0, method=lp_svm).weights
     )
-
-
-# The solver
-
-
-@pytest.mark.parametrize("form", ["split", "paper"])
-@pytest.mark.parametrize("model", [partial(fsv, lam=0.1), partial(l1_svm, lam=0.2)], ids=["fsv", "l1_svm"])
-def test_models_have_the_objectives_of_highs(model, form):
-    X, y = generators.weston_linear(40, d=15, seed=3)
-    program = model(X / X.std(axis=0), y, form=form)
-    ours, other = dcprog.solve(program, solver="nlpsvm"), dcprog.solve(program, solver="highs")
-    assert {state.solver for state in ours.history if state.solver} == {"nlpsvm"}
-    assert ours.objective == pytest.approx(other.objective, abs=1e-6)
-
-
-def subproblem(form="split", seed=0, n=25, d=6):
-    X, y = random_points(seed, n, d)
-    return fsv(X, y, form=form).compiled.subproblem
-
-
-@given(seeds, st.sampled_from(["split", "paper"]))
-def test_answers_are_certified(seed, form):
-    """By the residuals that the engine recomputes from the arrays, at two costs in a row."""
-    problem, rng = subproblem(form, seed), np.random.default_rng(seed)
-    session = NLPSVM().open(problem, {})
-    free = np.isinf(problem.lower)
-    for _ in range(2):
-        c = np.where(free, 0.0, rng.exponential(1.0, problem.n))
-        answer = session.solve(c, None, None)
-        assert answer.claim is Claim.OPTIMAL
-        assert verify(problem, c, answer).holds()
-
-
-def test_rows_stated_the_other_way_round_are_the_same_problem():
-    problem = subproblem("paper")
-    turned = replace(problem, A=-problem.A, row_lower=-problem.row_upper, row_upper=-problem.row_lower)
-    c = np.where(np.isinf(problem.lower), 0.0, 1.0)
-    first, second = (NLPSVM().open(p, {}).solve(c, None, None) for p in (problem, turned))
-    assert second.z == pytest.approx(first.z, abs=1e-9)
-    assert second.row_duals == pytest.approx(-first.row_duals, abs=1e-9)
-
-
-def test_a_small_change_of_the_costs_is_solved_from_where_the_last_solution_was():
-    X, y = generators.weston_linear(100, d=20, seed=0)
-    problem = fsv(X / X.std(axis=0), y).compiled.subproblem
-    session = NLPSVM().open(problem, {})
-    c = np.where(np.isinf(problem.lower), 0.0, 1.0)
-    cold = session.solve(c, None, None)
-    warm = session.solve(c * (1 + 1e-6), None, None)
-    assert warm.iterations < cold.iterations / 2
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"upper": 1.0}, "free or ≥ 0"),
-        ({"row_upper": 5.0}, "equations or rows with two"),
-        ({"Q": sp.eye_array(38, format="csc")}, "QP"),
-    ],
-)
-def test_what_is_no_l1_program_is_refused_in_words(change, words):
-    problem = subproblem()
-    arrays = {key: value if key == "Q" else np.full_like(getattr(problem, key), value) for key, value in change.items()}
-    assert words in NLPSVM().missing(replace(problem, **arrays))
-    assert NLPSVM().missing(problem) is None
-
-
-def test_programs_without_weights_and_quadratic_ones_are_refused_by_name():
-    X, y = random_points(0, 12, 3)
-    with pytest.raises(CapabilityError, match=r"nlpsvm.*QP.*these can: .*piqp"):
-        dcprog.solve(l2_l1_svm(X, y), solver="nlpsvm")
-    with pytest.raises(CapabilityError, match=r"w = p − q.*these can: .*highs"):
-        dcprog.solve(rlp(X, y), solver="nlpsvm")
-
-
-def test_problems_without_a_solution_are_called_by_their_name():
-    problem = subproblem()
-    c = np.where(np.isinf(problem.lower), 0.0, 1.0)
-    session = NLPSVM().open(problem, {})
-    assert session.solve(-c, None, None).claim is Claim.UNBOUNDED
-    assert session.solve(c, None, 0.0).claim is Claim.TIME_LIMIT
-    X = np.array([[0.0], [1.0], [2.0]])
-    B = np.array([1.0, -1.0, 1.0])[:, None] * X
-    hard = Subproblem(
-        c=np.array([1.0, 1.0, 0.0]),
-        A=sp.csc_array(np.hstack([B, -B, [[1.0], [-1.0], [1.0]]])),
-        row_lower=np.ones(3),
-        row_upper=np.full(3, np.inf),
-        lower=np.array([0.0, 0.0, -np.inf]),
-        upper=np.full(3, np.inf),
-    )
-    assert NLPSVM().open(hard, {}).solve(hard.c, None, None).claim is Claim.INFEASIBLE
 
 
 # Bad input, and the paper's data

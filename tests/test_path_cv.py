@@ -7,12 +7,12 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
+from estimator_cases import Interrupted, name_of, samples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShuffleSplit
-from test_estimators import Interrupted, name_of, samples
 
 import dcprog
 from dcprog import estimators as est

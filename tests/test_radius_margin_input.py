@@ -1,0 +1,160 @@
+"""Bad input to the radius–margin bounds and to what minimises them is refused in one clear error; kernels come by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dcprog.errors import ConvexityError, DataError, UnknownNameError
+from dcprog.radius_margin import (
+    Gaussian,
+    Linear,
+    Polynomial,
+    forward_selection,
+    minimise_scaling,
+    optimal_basis,
+    penalised,
+    r2w2,
+    r2w2_path,
+    r2w2_penalised,
+    radius_margin,
+    ridged,
+    span_bound,
+    train,
+)
+
+X3, Y3 = np.array([[0.0, 1.0], [1.0, 3.0], [3.0, 2.0]]), np.array([1, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: radius_margin(np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([1.0, -1.0])), ConvexityError, "eigenvalue -1"),
+        (lambda: radius_margin(-np.eye(2), np.array([1.0, -1.0])), ConvexityError, "positive semidefinite"),
+        (lambda: radius_margin(np.array([[1.0, 0.5], [0.0, 1.0]]), np.array([1.0, -1.0])), DataError, "symmetric"),
+        (lambda: radius_margin(np.ones((2, 2)), np.array([1.0, -1.0])), DataError, "radius zero"),
+        (lambda: train(np.ones((4, 2)), [0, 0, 1, 1], Linear(), ridge=0), DataError, "radius zero"),
+        (lambda: train([[0.0], [1.0], [2.0]], [0, 1, 0], Linear(), ridge=0), DataError, "no hyperplane separates"),
+        (lambda: train([[0.0], [0.0], [2.0]], [0, 1, 0], Linear(), ridge=0), DataError, "no hyperplane separates"),
+        (lambda: train(X3, [1, 1, 1], Linear()), DataError, "1 class"),
+        (lambda: train(X3, [1, 2, 3], Linear()), DataError, "3 class"),
+        (lambda: train(X3, Y3, Linear(), ridge=-1), DataError, "ridge has to be a number ≥ 0"),
+        (lambda: train(X3, Y3, Linear(), solver="higs"), UnknownNameError, "did you mean 'highs'"),
+        (lambda: train(X3, Y3, Linear()).predict([[1.0]]), DataError, "1 features"),
+        (lambda: Polynomial(degree=0), DataError, "integer ≥ 1"),
+        (lambda: Polynomial(c=-1), DataError, "c ≥ 0"),
+        (lambda: Gaussian(width=0), DataError, "width"),
+        (lambda: r2w2(X3, Y3, 3, Linear()), DataError, "from 1 to 2"),
+        (lambda: r2w2(X3 * [1, 0], Y3, 2, Linear()), DataError, "not constant"),
+        (lambda: r2w2(X3, Y3, 1, Linear(), q=0), DataError, "q has to be"),
+        (lambda: r2w2(X3, Y3, 1, Linear()).predict([[1.0]]), DataError, "1 features"),
+        (lambda: forward_selection(X3, Y3, 0, Linear()), DataError, "from 1 to 2"),
+        (lambda: minimise_scaling(X3, Y3, Linear(), sigma=[0, 0]), DataError, "zero for all"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam=1, p=2), DataError, "concave"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam=-1), DataError, "lam"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam=1, cap=0.5), DataError, "cap"),
+        (lambda: penalised(X3, Y3, 4, Linear(), lam=1), DataError, "from 1 to 2"),
+        (lambda: span_bound(np.eye(2), np.array([1.0, -1.0]), eta=0), DataError, "eta"),
+        (lambda: optimal_basis(X3, Y3, 3, Linear()), DataError, "from 1 to the 2"),
+        (lambda: optimal_basis(X3 @ np.ones((2, 2)), Y3, 2, Linear()), DataError, "span 1 dimensions"),
+        (lambda: optimal_basis(X3, Y3, 2, Linear(), S=np.ones((2, 2))), DataError, "singular"),
+        (lambda: optimal_basis(X3, Y3, 2, Linear(), S=np.eye(3)), DataError, "2 × 2"),
+        (lambda: optimal_basis(X3, Y3, 2, Linear()).transform([[1.0]]), DataError, "1 features"),
+        (lambda: train(np.ones((4, 2)), [0, 0, 1, 1], Linear()), DataError, "radius zero"),
+        (lambda: train(X3, Y3, Gaussian(width=1e10)), DataError, "radius zero"),
+        (lambda: Gaussian("1"), DataError, "width has to be a number"),
+        (lambda: Gaussian(1e300), DataError, "less than 1e150"),
+        (lambda: Gaussian(None), DataError, "width has to be a number"),
+        (lambda: Polynomial(2, "x"), DataError, "c = 'x'"),
+        (lambda: Polynomial(2, None), DataError, "c = None"),
+        (lambda: Polynomial(2.5), DataError, "degree has to be an integer"),
+        (lambda: optimal_basis(X3, Y3, True, Linear()), DataError, "from 1 to the 2"),
+        (lambda: r2w2(X3, Y3, True, Linear()), DataError, "from 1 to 2"),
+        (lambda: r2w2_path(X3, Y3, 1, Linear()), DataError, "list of numbers"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam="x"), DataError, "lam"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam=None), DataError, "lam"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam=1, p="x"), DataError, "p has to be"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam=1, p=None), DataError, "p has to be"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam=1, cap="x"), DataError, "cap"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam=1, cap=None), DataError, "cap"),
+        (lambda: minimise_scaling(X3, Y3, Linear(), ridge=1e9), DataError, "pass a ridge of about"),
+        (lambda: forward_selection(X3, Y3, 1, Linear(), ridge=1e9), DataError, "pass a ridge of about"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam=1, ridge=1e9), DataError, "pass a ridge of about"),
+        (lambda: optimal_basis(X3, Y3, 1, Linear(), ridge=1e9), DataError, "pass a ridge of about"),
+    ],
+)
+def test_bad_input_is_one_clear_error(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+K3 = ridged(X3 @ X3.T, 1.0)
+
+
+@pytest.mark.parametrize("criterion", [radius_margin, span_bound])
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (np.ones(3), "for all 3 points"),
+        (2 * np.array([1.0, -1.0, 1.0]), "got 2.0 at position 0"),
+        (np.array([1.0, np.nan, -1.0]), "finite"),
+        ([True, False, True], "got 0.0 at position 1"),
+        (["a", "b", "a"], "numbers"),
+        ([1.0, -1.0], "3 numbers"),
+        (np.array([[1.0], [-1.0], [1.0]]), "3 numbers"),
+        (None, "y has to"),
+    ],
+)
+def test_labels_are_checked_before_a_solver_runs(criterion, y, words):
+    with pytest.raises(DataError, match=words):
+        criterion(K3, y, solver="none of them")
+
+
+@pytest.mark.parametrize("criterion", [radius_margin, span_bound])
+def test_labels_may_be_a_list(criterion):
+    assert criterion(K3, [1, -1, 1]).value == criterion(K3, np.array([1.0, -1.0, 1.0])).value
+
+
+ENTRIES = {
+    "minimise_scaling": lambda **given: minimise_scaling(X3, Y3, **{"kernel": Linear(), **given}),
+    "r2w2": lambda **given: r2w2(X3, Y3, 1, **{"kernel": Linear(), **given}),
+    "forward_selection": lambda **given: forward_selection(X3, Y3, 1, **{"kernel": Linear(), **given}),
+    "penalised": lambda **given: penalised(X3, Y3, 1, **{"kernel": Linear(), "lam": 1, **given}),
+    "r2w2_penalised": lambda **given: r2w2_penalised(X3, Y3, 1, **{"kernel": Linear(), **given}),
+    "optimal_basis": lambda **given: optimal_basis(X3, Y3, 1, **{"kernel": Linear(), **given}),
+    "train": lambda **given: train(X3, Y3, **{"kernel": Linear(), **given}),
+}
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_kernels_come_by_name(entry):
+    for name in ("linear", "polynomial", "gaussian"):
+        ENTRIES[entry](kernel=name)
+    for kernel, error, words in [
+        ("gausian", UnknownNameError, "did you mean 'gaussian'"),
+        (None, DataError, "derive from"),
+        (Linear, DataError, r"pass Linear\(\)"),
+        (lambda Z, V: Z @ V.T, DataError, "derive from"),
+    ]:
+        with pytest.raises(error, match=words):
+            ENTRIES[entry](kernel=kernel)
+
+
+@pytest.mark.parametrize("criterion", [None, "span"])
+@pytest.mark.parametrize("entry", [name for name in ENTRIES if name != "train"])
+def test_criterion_is_a_function(entry, criterion):
+    with pytest.raises(DataError, match="pass radius_margin or span_bound"):
+        ENTRIES[entry](criterion=criterion)
+
+
+@pytest.mark.parametrize("max_iter", ["x", None, -1, 0, 1.5, True])
+@pytest.mark.parametrize("entry", [name for name in ENTRIES if name not in ("train", "forward_selection")])
+def test_max_iter_is_a_count(entry, max_iter):
+    with pytest.raises(DataError, match="max_iter has to be an integer ≥ 1"):
+        ENTRIES[entry](max_iter=max_iter)
+
+
+@pytest.mark.parametrize("rcond", ["x", None, -1, np.nan, 1.0])
+def test_rcond_is_a_share(rcond):
+    with pytest.raises(DataError, match="0 ≤ rcond < 1"):
+        optimal_basis(X3, Y3, 1, Linear(), rcond=rcond)
