@@ -185,6 +185,37 @@ def check_count(**parameters: int) -> None:
             raise DataError(f"{name} is {value!r}, expected an integer ≥ 1")
 
 
+def check_flag(**flags: object) -> None:
+    """Each is True or False.
+
+    >>> check_flag(halving="a")
+    Traceback (most recent call last):
+    dcprog.errors.DataError: halving is 'a': pass True or False
+    """
+    for name, value in flags.items():
+        if not isinstance(value, bool | np.bool_):
+            raise DataError(f"{name} is {value!r}: pass True or False")
+
+
+def check_positions(name: str, values: Any, count: int) -> Indices:
+    """The values as a vector of positions from 0 to count − 1, at least one.
+
+    >>> check_positions("features", [2, 0], 3)
+    array([2, 0])
+    >>> check_positions("features", [3], 3)
+    Traceback (most recent call last):
+    dcprog.errors.DataError: features: got [3], expected a list of positions from 0 to 2
+    """
+    try:
+        positions = np.asarray(values)
+    except ValueError:  # lists of several lengths
+        positions = np.empty(0, dtype=int)
+    whole = positions.ndim == 1 and positions.dtype.kind in "iu" and positions.size > 0
+    if not (whole and positions.min() >= 0 and positions.max() < count):
+        raise DataError(f"{name}: got {values!r}, expected a list of positions from 0 to {count - 1}")
+    return positions.astype(np.int64)
+
+
 def check_lam(lam: float) -> None:
     """λ ∈ [0, 1)."""
     if not (isinstance(lam, Real) and 0 <= lam < 1):

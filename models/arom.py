@@ -38,8 +38,10 @@ def arom(
 
     Parameters
     ----------
+    X, y : array_like
+        Training data of two classes: samples in rows, dense or sparse, and their labels.
     eps : float
-        ε > 0.
+        ε > 0, the size below which a weight is all but zero.
     p, q : int
         Norms of the weights, 0, 1 or 2, and of the slacks, 0, 1, 2, or None for hard margins.
     lam : float
@@ -77,6 +79,17 @@ def l2_arom(X: Any, y: Any, eps: float = 1e-6, *, p: int = 0, q: int | None = No
     The rows t ≥ w² are convex quadratic constraints, which solver ``squares`` turns into a QP whatever ε is; the fast way is
     :func:`dcprog.zero_norm.l2_arom`, from whose iterates those of DCA differ by O(ε²).
 
+    Parameters
+    ----------
+    X, y : array_like
+        Training data of two classes: samples in rows, dense or sparse, and their labels.
+    eps : float
+        ε > 0, the size below which a weight is all but zero.
+    p, q : int
+        Norms of the weights, 0 or 2, and of the slacks, 0, 1, 2, or None for hard margins.
+    lam : float
+        λ > 0 trades slacks for weights.
+
     >>> import dcprog
     >>> X, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [0, 0, 1, 1]
     >>> abs(dcprog.solve(l2_arom(X, y))["w"]).round(6)
@@ -105,6 +118,10 @@ def multiclass_arom(
 
     Parameters
     ----------
+    X, y : array_like
+        Training data of two or more classes: samples in rows, dense or sparse, and their labels.
+    eps : float
+        ε > 0, the size below which a weight is all but zero.
     constraints : str
         ``"weston_watkins"``: (w_{c(i)} − wₖ)·xᵢ + b_{c(i)} − bₖ ≥ 1 for k ≠ c(i), or ``"one_vs_rest"``:
         y_{ki}(wₖ·xᵢ + bₖ) ≥ 1 with y_{ki} = 1 for k = c(i) and −1 otherwise.

@@ -69,6 +69,18 @@ def test_what_does_not_converge_in_time_says_so():
     assert (iterate.iteration, str(status)) == (2, "iteration_limit")
 
 
+def test_iterates_that_end_have_a_last_one():
+    X, y = toy(14, 30, 0)
+    iterate, status = converge(islice(l1_updates(X, y), 2), tol=0)
+    assert (iterate.iteration, status) == (2, dcprog.Status.ITERATION_LIMIT)
+    first = list(islice(l1_updates(X, y), 1))
+    assert converge(first) == (first[0], dcprog.Status.ITERATION_LIMIT)
+    limit, status = converge(l1_updates(X, y))
+    assert status is dcprog.Status.CONVERGED
+    kept, again = converge(list(islice(l1_updates(X, y), limit.iteration + 5)))
+    assert (kept.iteration, again) == (limit.iteration, status)
+
+
 # --- updates as DCA
 
 LINEAR = [{}, {"q": 0}, {"q": 0, "lam": 3.0}, {"q": 1, "lam": 2.0}, {"p": 1, "q": 0, "lam": 0.5}]

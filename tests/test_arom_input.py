@@ -8,7 +8,17 @@ from arom_data import toy
 
 from dcprog.errors import DataError, UnknownNameError
 from dcprog.models.arom import arom, l2_arom, multiclass_arom
-from dcprog.zero_norm import arom_features, corr_features, kernel_arom, polynomial_features, retrain, rfe_features
+from dcprog.zero_norm import (
+    arom_features,
+    arom_iterates,
+    arom_reduced,
+    converge,
+    corr_features,
+    kernel_arom,
+    polynomial_features,
+    retrain,
+    rfe_features,
+)
 from dcprog.zero_norm import l1_arom as l1_updates
 from dcprog.zero_norm import l2_arom as l2_updates
 from dcprog.zero_norm import multiclass_arom as multiclass_updates
@@ -65,6 +75,10 @@ def test_bad_data_are_refused_before_any_step(call, X, y, message):
         (lambda: retrain(X0, Y0, [4]), "positions from 0 to 3"),
         (lambda: retrain(X0, Y0, []), "positions"),
         (lambda: retrain(X0, Y0, [0.5]), "positions"),
+        (lambda: retrain(X0, Y0, 3), "positions from 0 to 3"),
+        (lambda: retrain(X0, Y0, [[0, 1]]), "positions from 0 to 3"),
+        (lambda: retrain(X0, Y0, [[0], [0, 1]]), "positions from 0 to 3"),
+        (lambda: retrain(X0, Y0, [True, False, True, True]), "positions from 0 to 3"),
         (lambda: retrain(X0, Y0, [0], lam=-1), "lam"),
         (lambda: next(kernel_arom(X0, Y0)).predict(X0[:, :2]), "4 features"),
         (lambda: next(multiclass_updates(X0, Y0, lam=1.0)).rule.predict(X0[:, :2]), "4 features"),
@@ -73,6 +87,36 @@ def test_bad_data_are_refused_before_any_step(call, X, y, message):
 def test_bad_parameters_are_refused(call, message):
     with pytest.raises(DataError, match=message):
         call()
+
+
+@pytest.mark.parametrize("select", [arom_features, arom_reduced, corr_features, rfe_features])
+@pytest.mark.parametrize("r", [True, np.True_, 2.0, "2", None, [2]])
+def test_the_number_of_features_is_an_integer(select, r):
+    with pytest.raises(DataError, match="expected an integer from 1 to 4"):
+        select(X0, Y0, r)
+
+
+def test_any_integer_is_one():
+    assert all((select(X0, Y0, np.int8(2)) == select(X0, Y0, 2)).all() for select in (corr_features, rfe_features))
+
+
+@pytest.mark.parametrize("halving", ["a", 2, 1, None])
+def test_halving_is_true_or_false(halving):
+    with pytest.raises(DataError, match="pass True or False"):
+        rfe_features(X0, Y0, 2, halving=halving)
+
+
+def test_what_converges_are_iterates():
+    for iterates in ([], iter([]), (n for n in range(0)), 3, None, [1, 2], "text", [next(l1_updates(X0, Y0)), 1]):
+        with pytest.raises(DataError, match=r"as in converge\(l1_arom\(X, y\)\)"):
+            converge(iterates)
+
+
+@pytest.mark.parametrize("call", [multiclass_updates, kernel_arom, arom_iterates])
+@pytest.mark.parametrize("solver", ["higs", None, ["highs"]], ids=str)
+def test_solvers_are_known_before_any_step(call, solver):
+    with pytest.raises(UnknownNameError, match="unknown solver"):
+        call(X0, Y0, solver=solver)
 
 
 def test_unknown_names_are_refused():

@@ -10,7 +10,8 @@ from arom_data import SEED, far, inseparable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcprog.zero_norm import kernel_arom, polynomial_features, polynomial_kernel
+from dcprog.result import Status
+from dcprog.zero_norm import KernelIterate, converge, kernel_arom, polynomial_features, polynomial_kernel
 from dcprog.zero_norm import l2_arom as l2_updates
 from dcprog.zero_norm.kernel import Anchors, Expansion
 
@@ -40,6 +41,38 @@ def test_kernels_predict_what_the_explicit_map_does(degree, n, d, seed):
         assert far(b.decision_function(T), values) < 1e-3
         clear = np.abs(values) > 1e-2
         assert (b.predict(T) == a.rule.predict(polynomial_features(T, degree)))[clear].all()
+
+
+@pytest.mark.parametrize(("degree", "n", "d"), [(1, 12, 15), (2, 40, 6), (3, 25, 4)])
+def test_the_limit_is_that_of_the_explicit_map(degree, n, d):
+    """Of a step, 2-norms in feature space are what kernels can measure: for large ones that is enough."""
+    rng = np.random.default_rng(0)
+    X, T = rng.uniform(-1, 1, (n, d)), rng.uniform(-1, 1, (100, d))
+    y = X[:, 0] > 0 if degree == 1 else X[:, 0] * X[:, 1] + 0.1 * X[:, 2] > 0
+    limit, status = converge(kernel_arom(X, y, degree))
+    explicit, _ = converge(l2_updates(polynomial_features(X, degree), y))
+    assert status is Status.CONVERGED
+    assert abs(limit.iteration - explicit.iteration) <= 1
+    assert far(limit.decision_function(T), explicit.rule.decision_function(polynomial_features(T, degree))) < 1e-4
+
+
+@given(seed=SEED)
+def test_steps_are_measured_in_feature_space(seed):
+    rng = np.random.default_rng(seed)
+    anchors, classes, (b, c) = rng.uniform(-1, 1, (4, 3)), (-1, 1), rng.standard_normal((2, 4))
+    step = KernelIterate(2, Expansion(anchors, c, 2), 0.5, classes).moved_from(
+        KernelIterate(1, Expansion(anchors, b, 2), 0.5, classes)
+    )
+    w, v = c @ polynomial_features(anchors, 2), b @ polynomial_features(anchors, 2)
+    assert step == pytest.approx(np.linalg.norm(w - v) / np.linalg.norm(v))
+
+
+def test_a_bias_that_moves_is_no_limit():
+    u = Expansion(np.ones((1, 2)), np.ones(1), 2)
+    before, after = (KernelIterate(i, u, b, (-1, 1)) for i, b in enumerate((0.0, 0.25)))
+    assert after.moved_from(before) == 0.25
+    assert converge([before, after], tol=0.3)[1] is Status.CONVERGED
+    assert converge([before, after], tol=0.2)[1] is Status.ITERATION_LIMIT
 
 
 def test_a_ridge_on_the_kernel_is_a_squared_slack():

@@ -195,18 +195,6 @@ def half(X: Any) -> int:
     return max(1, int(varying(X).sum()) // 2)
 
 
-def check_flag(**flags: object) -> None:
-    """Each is True or False.
-
-    >>> check_flag(halving="a")
-    Traceback (most recent call last):
-    dcprog.errors.DataError: halving is 'a': pass True or False
-    """
-    for name, value in flags.items():
-        if not isinstance(value, bool | np.bool_):
-            raise DataError(f"{name} is {value!r}: pass True or False")
-
-
 def check_varying(what: str, X: Any) -> None:
     """DataError if no feature can tell anything.
 

@@ -68,17 +68,28 @@ def get(name: str) -> Solver:
     Traceback (most recent call last):
     dcprog.errors.UnknownNameError: unknown solver 'higs': did you mean 'highs'? Known: active-set, auto, ...
     """
+    if name not in names():
+        if isinstance(name, str) and name.startswith("pyomo:"):
+            from dcprog.solvers.pyomo import PyomoSolver
+
+            return PyomoSolver(name.removeprefix("pyomo:"))
+        raise unknown_name("solver", name, ["auto", *names(), "pyomo:<name>"])
     if name in _registered:
         return _registered[name]
-    if isinstance(name, str) and name.startswith("pyomo:"):
-        from dcprog.solvers.pyomo import PyomoSolver
-
-        return PyomoSolver(name.removeprefix("pyomo:"))
-    if name not in _CLASSES:
-        raise unknown_name("solver", name, ["auto", *names(), "pyomo:<name>"])
     module, _, attribute = _CLASSES[name].partition(":")
     solver: Solver = getattr(importlib.import_module(module), attribute)()
     return solver
+
+
+def check(name: str) -> None:
+    """``name`` is ``auto``, or that of an installed solver: for methods that take a while until they need it.
+
+    >>> check("higs")
+    Traceback (most recent call last):
+    dcprog.errors.UnknownNameError: unknown solver 'higs': did you mean 'highs'? Known: active-set, auto, ...
+    """
+    if name != "auto":
+        _installed(name)
 
 
 def everything() -> Iterator[Solver]:
@@ -103,10 +114,15 @@ def capable(problem: Subproblem) -> list[Solver]:
     return [s for s in everything() if s.available() and s.missing(problem) is None]
 
 
-def _required(name: str, problem: Subproblem, needs: Feature) -> Solver:
+def _installed(name: str) -> Solver:
     solver = get(name)
     if not solver.available():
         raise SolverUnavailableError(f"solver {name!r} is not installed: {solver.install}")
+    return solver
+
+
+def _required(name: str, problem: Subproblem, needs: Feature) -> Solver:
+    solver = _installed(name)
     lack = _lack(solver, problem, needs)
     if lack:
         can = [s.name for s in capable(problem) if _lack(s, problem, needs) is None]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from dcprog._typing import Indices, Mask, Vector
+from dcprog.errors import DataError
 from dcprog.models._multiclass import ArgmaxRule
 from dcprog.models.rules import LinearRule
 from dcprog.result import Status
@@ -16,6 +17,20 @@ from dcprog.samples import check_count, check_nonnegative
 
 ZERO = 1e-8
 """A weight below this share of the largest, or a slack below this share of the margin, is zero."""
+
+
+@runtime_checkable
+class Moving(Protocol):
+    """What :func:`converge` needs to know of an iterate."""
+
+    @property
+    def iteration(self) -> int: ...
+
+    def moved_from(self, before: Any) -> float:
+        """The size of the step from the iterate before, relative to what is there."""
+
+
+Moved = TypeVar("Moved", bound=Moving)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +60,11 @@ class Iterate:
         """Positions of the features that count towards the zero norm."""
         return np.flatnonzero(non_zero(self.sizes))
 
+    def moved_from(self, before: Iterate) -> float:
+        """By how much a weight has moved, of the largest, or a slack, of the margin, which is 1."""
+        largest = max(float(np.abs(before.w).max()), np.finfo(float).tiny)
+        return max(float(np.abs(self.w - before.w).max()) / largest, float(np.abs(self.xi - before.xi).max()))
+
 
 def non_zero(sizes: Vector) -> Mask:
     """Which features count towards the zero norm.
@@ -56,26 +76,54 @@ def non_zero(sizes: Vector) -> Mask:
     return mask
 
 
-def converge(iterates: Iterator[Iterate], tol: float = 1e-6, max_iter: int = 200) -> tuple[Iterate, Status]:
+def converge(iterates: Iterable[Moved], tol: float = 1e-6, max_iter: int = 200) -> tuple[Moved, Status]:
     """Walk until no weight moves by more than ``tol`` of the largest and no slack by more than ``tol`` of the margin.
 
-    Returns the last iterate and whether it has converged or ``max_iter`` steps were made.
+    In the feature space of :func:`dcprog.zero_norm.kernel_arom`, of whose weights there is only the 2-norm, until the
+    classifier moves by no more than ``tol`` of that, and its bias by no more than ``tol`` of the margin.
 
-    >>> from dcprog.zero_norm import l1_arom
+    Parameters
+    ----------
+    iterates : iterable
+        Such as :func:`dcprog.zero_norm.l1_arom` and the others give; those without end are taken one at a time.
+    tol : float
+        ≥ 0.
+    max_iter : int
+        The last iteration to wait for.
+
+    Returns
+    -------
+    iterate, status
+        The last iterate and whether it has converged, or ``max_iter`` was reached or there are no more.
+
+    Examples
+    --------
+    >>> from dcprog.zero_norm import kernel_arom, l1_arom
     >>> X, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [0, 0, 1, 1]
     >>> iterate, status = converge(l1_arom(X, y))
     >>> iterate.iteration, iterate.features, str(status)
     (2, array([0]), 'converged')
     >>> str(converge(l1_arom(X, y), max_iter=1)[1])
     'iteration_limit'
+    >>> limit, status = converge(kernel_arom(X, y))
+    >>> limit.predict(X), str(status)
+    (array([0, 0, 1, 1]), 'converged')
     """
     check_nonnegative(tol=tol)
     check_count(max_iter=max_iter)
-    iterate = next(iterates)
-    while iterate.iteration < max_iter:
-        before, iterate = iterate, next(iterates)
-        largest = max(float(np.abs(before.w).max()), np.finfo(float).tiny)
-        step = max(float(np.abs(iterate.w - before.w).max()) / largest, float(np.abs(iterate.xi - before.xi).max()))
-        if step <= tol:
+    before: Moved | None = None
+    for iterate in iterates if isinstance(iterates, Iterable) else ():
+        if not isinstance(iterate, Moving):
+            raise _no_iterates(iterates)
+        if before is not None and iterate.moved_from(before) <= tol:
             return iterate, Status.CONVERGED
-    return iterate, Status.ITERATION_LIMIT
+        before = iterate
+        if iterate.iteration >= max_iter:
+            break
+    if before is None:
+        raise _no_iterates(iterates)
+    return before, Status.ITERATION_LIMIT
+
+
+def _no_iterates(iterates: object) -> DataError:
+    return DataError(f"iterates are {iterates!r}, expected at least one iterate of AROM, as in converge(l1_arom(X, y))")

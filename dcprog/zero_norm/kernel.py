@@ -16,7 +16,7 @@ points, which are values of k, are enough to write it in terms of these.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 from typing import Any
 
@@ -31,6 +31,7 @@ from dcprog.models._dual import best_bias
 from dcprog.samples import check_count, check_data, check_points, check_positive, dense
 from dcprog.solvers.base import Claim
 from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
+from dcprog.solvers.registry import check as check_solver
 from dcprog.subproblem import Subproblem
 from dcprog.zero_norm.margin import NotSeparableError
 
@@ -40,6 +41,13 @@ LARGEST_MAP = 1e8
 
 def polynomial_features(X: Any, degree: int) -> Matrix:
     """φ(x) for every row of X, with d + d² + … + d^degree columns: the explicit map. At most 1e8 numbers are made.
+
+    Parameters
+    ----------
+    X : array_like
+        Points in rows, dense or sparse.
+    degree : int
+        Of the polynomial kernel, ≥ 1.
 
     >>> polynomial_features([[2.0, 3.0]], 2)
     array([[2., 3., 4., 6., 6., 9.]])
@@ -64,6 +72,13 @@ def polynomial_features(X: Any, degree: int) -> Matrix:
 def polynomial_kernel(X: Any, Y: Any, degree: int) -> Matrix:
     """k(x, y) for all rows x of X and y of Y.
 
+    Parameters
+    ----------
+    X, Y : array_like
+        Points in rows, dense or sparse, of the same features.
+    degree : int
+        Of the polynomial kernel, ≥ 1.
+
     >>> polynomial_kernel(np.array([[1.0, 2.0]]), np.array([[1.0, 0.5]]), 3)
     array([[14.]])
     """
@@ -87,6 +102,12 @@ class Expansion:
     points: Matrix
     coefficients: Vector
     degree: int
+
+    @property
+    def size(self) -> float:
+        """The 2-norm √(c'Kc), K the kernel matrix of the points."""
+        square = float(self.coefficients @ (self @ self.points))
+        return float(np.sqrt(max(square, 0.0)))  # rounding may leave it negative
 
     def __matmul__(self, X: Matrix) -> Vector:
         """The inner products with φ(x), for every row x of X."""
@@ -162,6 +183,11 @@ class KernelIterate:
         labels: np.ndarray = np.where(self.decision_function(X) > 0, self.classes[1], self.classes[0])
         return labels
 
+    def moved_from(self, before: KernelIterate) -> float:
+        """By how much u has moved, of its 2-norm, or b, of the margin, which is 1; both are in terms of the same anchors."""
+        step = replace(self.u, coefficients=self.u.coefficients - before.u.coefficients)
+        return max(step.size / max(before.u.size, np.finfo(float).tiny), abs(self.b - before.b))
+
 
 def kernel_arom(
     X: Any, y: Any, degree: int = 2, *, lam: float | None = None, max_terms: int = 300, solver: str = "auto"
@@ -172,14 +198,16 @@ def kernel_arom(
 
     Parameters
     ----------
+    X, y : array_like
+        Training data of two classes: samples in rows, dense or sparse, and their labels.
     degree : int
-        Of the polynomial kernel.
+        Of the polynomial kernel, ≥ 1.
     lam : float, optional
         λ > 0 allows slacks that cost ½λ Σξᵢ² (q = 2): a ridge 1/λ on the kernel matrix. By default none are allowed.
     max_terms : int
         How many dimensions the feature space may have; the cost of a step is its cube.
     solver : str
-        Of the dual QP, by name.
+        Of the dual QP: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
 
     Examples
     --------
@@ -194,6 +222,7 @@ def kernel_arom(
     """
     data = check_data(X, y)
     check_count(degree=degree, max_terms=max_terms)
+    check_solver(solver)
     if lam is not None:
         check_positive(lam=lam)
     Z = dense(data.X)

@@ -23,6 +23,7 @@ from dcprog._typing import Mask
 from dcprog.errors import DataError
 from dcprog.models._multiclass import ArgmaxRule, margin_rows
 from dcprog.samples import Samples, check_positive, check_samples
+from dcprog.solvers.registry import check as check_solver
 from dcprog.zero_norm.iterates import Iterate, non_zero
 from dcprog.zero_norm.margin import Hyperplane, MarginProblem, rotated
 
@@ -40,7 +41,8 @@ def multiclass_arom(
 
     Parameters
     ----------
-    X, y : training data of two or more classes
+    X, y : array_like
+        Training data of two or more classes: samples in rows, dense or sparse, and their labels.
     norm : 1 or 2
         ℓ1 (an LP a step) or ℓ2 (a QP with at most min(n, d) weights a class).
     constraints : str
@@ -48,7 +50,7 @@ def multiclass_arom(
     lam : float, optional
         λ > 0: every margin may have a slack that costs λ. By default none may, which takes separable classes.
     solver : str
-        By name.
+        Of the LPs or QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
 
     Examples
     --------
@@ -62,6 +64,7 @@ def multiclass_arom(
         raise DataError(f"norm is {norm!r}, expected 1 or 2: ℓ1- or ℓ2-AROM")
     if lam is not None:
         check_positive(lam=lam)
+    check_solver(solver)
     samples = check_samples(X, y)
     margin_rows(samples, constraints)  # says what is wrong now, not at the first step
     steps = _l1_steps if norm == 1 else _l2_steps

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from dcprog.errors import DataError
 from dcprog.filters import fisher_score
 from dcprog.models._multiclass import ArgmaxRule, check_constraints, margin_rows
 from dcprog.models.rules import LinearRule
-from dcprog.samples import Samples, check_data, check_samples
+from dcprog.samples import Samples, check_data, check_flag, check_positions, check_samples
+from dcprog.solvers.registry import check as check_solver
 from dcprog.zero_norm.elimination import ShrinkingSVM
 from dcprog.zero_norm.iterates import Iterate
 from dcprog.zero_norm.margin import maximal_margin
@@ -43,10 +44,18 @@ def arom_features(
 
     Parameters
     ----------
+    X, y : array_like
+        Training data of two or more classes: samples in rows, dense or sparse, and their labels.
+    r : int
+        How many, from 1 to the number of features that are not constant.
+    norm : 1 or 2
+        ℓ1 (an LP a step) or ℓ2 (a QP a step).
     constraints : str
-        Of three or more classes, as in :func:`dcprog.zero_norm.multiclass_arom`.
+        Of three or more classes, ``"weston_watkins"`` or ``"one_vs_rest"``: :func:`dcprog.zero_norm.multiclass_arom`.
     lam : float, optional
         λ > 0 allows slacks that cost λ each. By default none are allowed, which takes separable classes.
+    solver : str
+        Of the LPs or QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((30, 50)); y = X[:, 7] + X[:, 11] > 0
@@ -67,6 +76,21 @@ def arom_reduced(
     solver: str = "auto",
 ) -> tuple[Iterate, Indices]:
     """The iterate at which :func:`arom_features` stops, and the features.
+
+    Parameters
+    ----------
+    X, y : array_like
+        Training data of two or more classes: samples in rows, dense or sparse, and their labels.
+    r : int
+        How many, from 1 to the number of features that are not constant.
+    norm : 1 or 2
+        ℓ1 (an LP a step) or ℓ2 (a QP a step).
+    constraints : str
+        Of three or more classes, ``"weston_watkins"`` or ``"one_vs_rest"``: :func:`dcprog.zero_norm.multiclass_arom`.
+    lam : float, optional
+        λ > 0 allows slacks that cost λ each. By default none are allowed, which takes separable classes.
+    solver : str
+        Of the LPs or QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((30, 50)); y = X[:, 7] + X[:, 11] > 0
@@ -94,13 +118,27 @@ def arom_iterates(
     lam: float | None = None,
     solver: str = "auto",
 ) -> Iterator[Iterate]:
-    """The iterates of ℓ1- or ℓ2-AROM for two or more classes, without end; parameters as in :func:`arom_features`.
+    """The iterates of ℓ1- or ℓ2-AROM for two or more classes, without end.
+
+    Parameters
+    ----------
+    X, y : array_like
+        Training data of two or more classes: samples in rows, dense or sparse, and their labels.
+    norm : 1 or 2
+        ℓ1 (an LP a step) or ℓ2 (a QP a step).
+    constraints : str
+        Of three or more classes, ``"weston_watkins"`` or ``"one_vs_rest"``: :func:`dcprog.zero_norm.multiclass_arom`.
+    lam : float, optional
+        λ > 0 allows slacks that cost λ each. By default none are allowed, which takes separable classes.
+    solver : str
+        Of the LPs or QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
 
     >>> X = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]])
     >>> next(arom_iterates(X, [0, 0, 1, 1], norm=1)).features
     array([0])
     """
     check_constraints(constraints)
+    check_solver(solver)
     if len(check_samples(X, y).classes) > 2:
         return multiclass_arom(X, y, norm=norm, constraints=constraints, lam=lam, solver=solver)
     if norm not in (1, 2):
@@ -133,6 +171,13 @@ def corr_features(X: Any, y: Any, r: int) -> Indices:
 
     The score fⱼ = (μⱼ₊ − μⱼ₋)² / (σⱼ₊² + σⱼ₋²) is :func:`dcprog.filters.fisher_score`.
 
+    Parameters
+    ----------
+    X, y : array_like
+        Training data of two classes: samples in rows, dense or sparse, and their labels.
+    r : int
+        How many, from 1 to the number of features that are not constant.
+
     >>> corr_features([[0.0, 1.0, 5.0], [2.0, 1.0, 5.0], [4.0, 2.0, 5.0], [6.0, 2.0, 5.0]], [0, 0, 1, 1], 1)
     array([1])
     """
@@ -144,9 +189,22 @@ def rfe_features(X: Any, y: Any, r: int, *, halving: bool = False, lam: float = 
     """The r features that recursive feature elimination keeps, in order of position (section 4.3; Guyon et al. 2002).
 
     Without feature j the linear SVM has W²(α) − W²₍₋ⱼ₎(α) = wⱼ², so those with the smallest wⱼ² go, one at a time or half of
-    those left at a time; with several classes those with the smallest Σₖ wₖⱼ² over the one-against-rest SVMs. λ = ∞ as in
-    :func:`retrain`. (scikit-learn's RFE agrees; its SVC does not return from hard margins on inseparable classes, which
-    elimination leads to, and its fractional step is one of all features.)
+    those left at a time; with several classes those with the smallest Σₖ wₖⱼ² over the one-against-rest SVMs.
+    (scikit-learn's RFE agrees; its SVC does not return from hard margins on inseparable classes, which elimination leads to,
+    and its fractional step is one of all features.)
+
+    Parameters
+    ----------
+    X, y : array_like
+        Training data of two or more classes: samples in rows, dense or sparse, and their labels.
+    r : int
+        How many, from 1 to the number of features that are not constant.
+    halving : bool
+        Drop half of those left at a time, not one.
+    lam : float
+        λ > 0, the cost of slacks. By default ∞: hard margins where the classes are separable, else the least total slack.
+    solver : str
+        Of the QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((60, 20)); y = X[:, 7] + X[:, 11] > 0
@@ -155,6 +213,7 @@ def rfe_features(X: Any, y: Any, r: int, *, halving: bool = False, lam: float = 
     """
     samples = _checked(X, y, r)
     _check_cost(lam)
+    check_flag(halving=halving)
     X = samples.X.toarray() if sp.issparse(samples.X) else samples.X
     machines = _machines(samples, lam, solver)
     kept, K, exact = np.arange(X.shape[1]), X @ X.T, X.shape[1]
@@ -184,14 +243,18 @@ def retrain(
 
     Parameters
     ----------
-    features : positions
-        The other weights are zero.
+    X, y : array_like
+        Training data of two or more classes: samples in rows, dense or sparse, and their labels.
+    features : array_like of int
+        Their positions; the other weights are zero.
     p : 1 or 2
         ‖w‖₁ or ½‖w‖₂².
     lam : float
         λ > 0. By default ∞: hard margins where the classes are separable, else the least total slack.
     constraints : str
-        Of three or more classes, as in :func:`dcprog.zero_norm.multiclass_arom`.
+        Of three or more classes, ``"weston_watkins"`` or ``"one_vs_rest"``: :func:`dcprog.zero_norm.multiclass_arom`.
+    solver : str
+        Of the LPs or QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
 
     >>> X = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]])
     >>> rule = retrain(X, ["a", "a", "b", "b"], [0])
@@ -200,9 +263,7 @@ def retrain(
     """
     samples = check_samples(X, y)
     d, Q = samples.X.shape[1], len(samples.classes)
-    chosen = np.unique(np.asarray(features))
-    if chosen.dtype.kind not in "iu" or not (len(chosen) and chosen[0] >= 0 and chosen[-1] < d):
-        raise DataError(f"features are {features!r}, expected positions from 0 to {d - 1}")
+    chosen = np.unique(check_positions("features", features, d))
     _check_cost(lam)
     check_constraints(constraints)
     part = samples._replace(X=samples.X[:, chosen])
@@ -244,7 +305,7 @@ def _checked(X: Any, y: Any, r: int) -> Samples:
     if sp.issparse(dense):
         lowest, highest = lowest.toarray(), highest.toarray()
     varying = int(np.count_nonzero(lowest < highest))
-    if not (isinstance(r, int | np.integer) and 1 <= r <= varying):
+    if isinstance(r, bool) or not (isinstance(r, Integral) and 1 <= r <= varying):
         raise DataError(
             f"r is {r!r}, expected an integer from 1 to {varying}, the number of the {dense.shape[1]} features that are not "
             "constant: choose fewer"
