@@ -25,7 +25,9 @@ from dcprog.errors import DataError, FunctionError, unknown_name
 from dcprog.functions.checks import number, vector
 from dcprog.least_norm import TOLERANCE, least_norm
 from dcprog.models.rules import LinearRule
-from dcprog.samples import Data, check_count, check_data, check_points, dense
+from dcprog.samples import Data, check_count, check_data, check_points, check_positions, dense
+
+__all__ = ["KernelSurface", "Separation", "kernel_nlpsvm", "lp_svm", "nlpsvm"]
 
 LARGEST_ALPHA = 1e18
 """Where the paper's 50 doublings lead; more would only overflow."""
@@ -72,16 +74,16 @@ def nlpsvm(
 
     Parameters
     ----------
-    A : array_like or sparse matrix, y : array_like
-        Points in rows, and their labels of two kinds.
+    A, y : array_like
+        Points in rows, dense or sparse, and their labels of two kinds.
     nu : float
         ν > 0, the weight of the slacks; a smaller one leaves fewer features.
     delta : float
         δ > 0, what is added to the Hessian.
     epsilon, alpha : float
-        The penalty parameters of (2.23).
+        ε > 0 and the first α > 0, the penalty parameters of (2.23).
     tol, max_iter : float, int
-        When to stop.
+        When to stop: after a full Newton step that moves u by no more than tol > 0 in the 2-norm, or so many steps.
     u0 : array_like, optional
         Where to start; e by default.
 
@@ -112,8 +114,10 @@ def lp_svm(A: Any, y: Any, nu: float = 1.0, *, epsilon: float | None = None) -> 
 
     Parameters
     ----------
-    A, y, nu
-        As for :func:`nlpsvm`.
+    A, y : array_like
+        Points in rows, dense or sparse, and their labels of two kinds.
+    nu : float
+        ν > 0, the weight of the slacks; a smaller one leaves fewer features.
     epsilon : float, optional
         Where ε starts, by default at 0.1·min(1, ν). It falls until a smaller one would change nothing, which is proved by
         multipliers that solve the dual (:mod:`dcprog.least_norm`). ``converged`` says whether that was so; if not, a
@@ -158,7 +162,9 @@ class KernelSurface:
         """K(x', Ā')D̄v − γ for every row x' of X."""
         X = dense(check_points(X, self.basis.shape[1]))
         used = np.flatnonzero(self.weights)
-        values: Vector = _kernel_values(self.kernel, X, self.basis[used]) @ self.weights[used]
+        values = np.zeros(len(X))
+        if used.size and len(X):  # kernels of no points are more than one may ask of a function
+            values = _kernel_values(self.kernel, X, self.basis[used]) @ self.weights[used]
         return values - self.plane.gamma
 
     def predict(self, X: Any) -> np.ndarray:
@@ -182,13 +188,19 @@ def kernel_nlpsvm(
 
     Parameters
     ----------
+    A, y : array_like
+        Points in rows, dense or sparse, and their labels of two kinds.
     kernel : callable
         ``kernel(X, Z)`` gives the matrix K(X, Z'), such as ``partial(sklearn.metrics.pairwise.rbf_kernel, gamma=µ)`` for the
         Gaussian kernel (4.32). It need not be positive semidefinite.
+    nu : float
+        ν > 0, the weight of the slacks; a smaller one leaves fewer kernel functions, a very small one none.
     basis : array_like of int, optional
         Positions of the training points in Ā: by default all, in the reduced SVM (Lee & Mangasarian 2001) a random sample.
     method : callable
-        :func:`nlpsvm` or :func:`lp_svm`; ``parameters`` are passed on to it.
+        :func:`nlpsvm` or :func:`lp_svm`, or a function of (A, y, ν) that gives what one of these does.
+    **parameters : float, int, array_like
+        Of the method, such as ``delta``.
 
     >>> from functools import partial
     >>> from sklearn.metrics.pairwise import rbf_kernel
@@ -198,15 +210,14 @@ def kernel_nlpsvm(
     (array([ 1, -1, -1,  1]), array([-1,  1]))
     """
     data = check_data(A, y)
-    known = _parameters(method)
-    for name in parameters:
-        if name not in known:
-            raise unknown_name(f"parameter of {getattr(method, '__name__', method)}", name, known)
+    _check_method(method, parameters)
     points = dense(data.X)
-    chosen = np.arange(data.n) if basis is None else _positions(basis, data.n)
+    chosen = np.arange(data.n) if basis is None else check_positions("basis", basis, data.n)
     labels = data.y[chosen]
     K = _kernel_values(kernel, points, points[chosen])
     plane = method(K * labels, np.asarray(y), nu, **parameters)
+    if not isinstance(plane, Separation):
+        raise DataError(f"method gave {type(plane).__name__}, expected a Separation: pass nlpsvm or lp_svm")
     return KernelSurface(kernel, points[chosen], plane, labels * plane.w)
 
 
@@ -250,11 +261,20 @@ def _kernel_values(kernel: Callable[[Matrix, Matrix], Matrix], X: Matrix, Z: Mat
     return K
 
 
-def _parameters(method: Callable[..., Separation]) -> list[str]:
-    """The keyword parameters of a method that trains."""
-    if not callable(method):
-        raise DataError(f"method is {method!r}, expected a function: pass nlpsvm or lp_svm")
-    return [name for name, parameter in signature(method).parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]
+def _check_method(method: Callable[..., Separation], parameters: dict[str, Any]) -> None:
+    """A method that trains takes (A, y, ν), and these parameters by keyword."""
+    try:
+        takes = list(signature(method).parameters.values())
+    except (TypeError, ValueError):  # no function, or one that does not say
+        takes = []
+    places = [p for p in takes if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    needed = sum(p.default is p.empty for p in places)
+    if not needed <= 3 <= len(places):
+        raise DataError(f"method is {method!r}, expected a function of (A, y, nu) that trains: pass nlpsvm or lp_svm")
+    known = [p.name for p in takes if p.kind is p.KEYWORD_ONLY]
+    for name in parameters:
+        if name not in known:
+            raise unknown_name(f"parameter of {getattr(method, '__name__', method)}", name, known)
 
 
 def _warn(residual: float) -> None:
@@ -270,10 +290,3 @@ def _warn(residual: float) -> None:
 
 def _rule(data: Data, w: Vector, b: float) -> LinearRule:
     return LinearRule(w, float(b), classes=data.classes, feature_names=data.names)
-
-
-def _positions(basis: Any, n: int) -> Indices:
-    chosen = np.asarray(basis)
-    if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or not chosen.size or chosen.min() < 0 or chosen.max() >= n:
-        raise DataError(f"basis has to hold positions of training points, from 0 to {n - 1}, got {basis!r}: pass integers")
-    return chosen

@@ -285,6 +285,17 @@ def test_a_reduced_kernel_separates_a_circle_with_few_kernel_functions():
     )
 
 
+def test_a_surface_without_kernel_functions_is_constant():
+    """With u ≤ ν the dual (2.8) has |K'Du| < 1: no kernel function is worth its cost, and γ suits the larger class."""
+    A, y = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]]), np.array([1, -1, -1, -1, 1])
+    surface = kernel_nlpsvm(A, y, partial(rbf_kernel, gamma=1.0), nu=1e-3, method=lp_svm)
+    assert surface.used().size == 0
+    assert not surface.weights.any()
+    assert surface.decision_function([[0.5], [9.0]]) == pytest.approx([-surface.plane.gamma] * 2)
+    assert surface.plane.gamma == pytest.approx(1.0)
+    assert (surface.predict(A) == -1).all()
+
+
 # Bad input, and the paper's data
 
 

@@ -76,6 +76,15 @@ def test_sparse_points_are_classified_as_dense_ones(rule):
     assert (rule.predict(X0.tolist()) == rule.predict(X0)).all()
 
 
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("none", [X0[:0], sp.csr_array(X0[:0])], ids=["dense", "sparse"])
+def test_of_no_points_there_are_no_classes(rule, none):
+    rule = RULES[rule]()
+    assert rule.predict(none).shape == (0,)
+    assert rule.predict(none).dtype == rule.predict(X0).dtype
+    assert rule.decision_function(none).shape == (0, *rule.decision_function(X0).shape[1:])
+
+
 # --- labels and data
 
 
@@ -209,6 +218,16 @@ def test_kernels_are_functions_that_give_matrices(kernel, error, message):
         kernel_nlpsvm(X0, Y0, kernel)
 
 
+METHODS = {
+    "print": print,
+    "sorted": sorted,
+    "max": max,
+    "int": int,
+    "two": lambda A, y: None,
+    "four": lambda A, y, nu, more: None,
+}
+
+
 def test_methods_take_their_own_parameters():
     with pytest.raises(UnknownNameError, match=r"parameter of lp_svm 'delta'.*epsilon"):
         kernel_nlpsvm(X0, Y0, RBF, method=lp_svm, delta=1)
@@ -216,3 +235,17 @@ def test_methods_take_their_own_parameters():
         kernel_nlpsvm(X0, Y0, RBF, method="lp_svm")
     with pytest.raises(DCProgError):
         kernel_nlpsvm(X0, Y0, RBF, delta=-1)
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+def test_methods_that_do_not_train_are_refused_before_they_run(method, capsys):
+    with pytest.raises(DataError, match=r"expected a function of \(A, y, nu\).*pass nlpsvm or lp_svm"):
+        kernel_nlpsvm(X0, Y0, RBF, method=method)
+    assert capsys.readouterr().out == ""
+
+
+def test_methods_give_a_plane():
+    with pytest.raises(DataError, match="method gave NoneType, expected a Separation"):
+        kernel_nlpsvm(X0, Y0, RBF, method=lambda A, y, nu: None)
+    own = kernel_nlpsvm(X0, Y0, RBF, method=lambda A, y, nu: lp_svm(A, y, 2 * nu))
+    assert own.plane.w == pytest.approx(kernel_nlpsvm(X0, Y0, RBF, 2.0, method=partial(lp_svm, epsilon=0.1)).plane.w)
