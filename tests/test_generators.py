@@ -207,6 +207,24 @@ def test_filters_are_blind_to_units_and_two_of_them_rank_alike(seed, factor, shi
         np.testing.assert_allclose(score(factor * X, y), score(X, y), rtol=1e-9)
 
 
+def test_kolmogorov_smirnov_is_blind_to_the_last_digits():
+    """One number, computed in two ways, is one value; SciPy's statistic is that of the rounded ones."""
+    x, y = np.array([[0.3], [0.1 + 0.2], [0.3], [0.1 + 0.2], [1.0], [2.0]]), np.tile([0, 1], 3)
+    expected = np.sqrt(6) * ks_2samp(x.round(9).ravel(), x.round(9)[y > 0].ravel()).statistic
+    assert kolmogorov_smirnov_score(x, y) == pytest.approx([expected])
+    assert kolmogorov_smirnov_score(-1e30 * x, y) == pytest.approx([expected])
+
+
+@given(seed=st.integers(0, 10**6))
+def test_kolmogorov_smirnov_sees_order_alone(seed):
+    """Of numbers over 60 decades, some of them equal, it is SciPy's statistic, and that of their logarithms."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.uniform(-70, 70, (30, 3)).round(1), rng.permutation(np.arange(30) % 2)
+    score = kolmogorov_smirnov_score(np.exp(x), y)
+    assert score == pytest.approx([np.sqrt(30) * ks_2samp(column, column[y > 0]).statistic for column in x.T])
+    assert score == pytest.approx(kolmogorov_smirnov_score(x, y))
+
+
 def test_fisher_score_of_classes_without_spread_is_infinite():
     X = np.array([[0.3], [0.1 + 0.2], [0.7], [0.7]])
     assert fisher_score(X, [0, 0, 1, 1])[0] == np.inf
