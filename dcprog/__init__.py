@@ -15,13 +15,17 @@ _MODULES = frozenset(
         "datasets",
         "errors",
         "estimators",
+        "filters",
         "functions",
         "models",
+        "nlpsvm",
         "plots",
+        "radius_margin",
         "solvers",
         "stopping",
         "studies",
         "testing",
+        "zero_norm",
     }
 )
 _HOMES = {
@@ -43,7 +47,22 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
-    from dcprog import algorithms, datasets, errors, functions, models, plots, solvers, stopping, studies, testing
+    from dcprog import (
+        algorithms,
+        datasets,
+        errors,
+        filters,
+        functions,
+        models,
+        nlpsvm,
+        plots,
+        radius_margin,
+        solvers,
+        stopping,
+        studies,
+        testing,
+        zero_norm,
+    )
     from dcprog import estimators as estimators
     from dcprog.algorithms import DCA, SLA
     from dcprog.driver import solve
@@ -70,16 +89,20 @@ __all__ = [  # without estimators: "from dcprog import *" loads no scikit-learn
     "algorithms",
     "datasets",
     "errors",
+    "filters",
     "functions",
     "maximum",
     "models",
+    "nlpsvm",
     "path",
     "plots",
+    "radius_margin",
     "solve",
     "solvers",
     "stopping",
     "studies",
     "testing",
+    "zero_norm",
 ]
 
 

@@ -78,6 +78,22 @@ def test_the_public_names_exist_and_are_listed():
         dcprog.sovle  # noqa: B018
 
 
+@pytest.mark.parametrize("name", ["datasets", "estimators", "filters", "models", "nlpsvm", "radius_margin", "zero_norm"])
+def test_every_method_is_reached_from_the_package(name, tmp_path):
+    """In a fresh interpreter: here others have imported it."""
+    assert name in dir(dcprog)
+    assert f"dcprog.{name}" in loaded_by(f"import dcprog; dcprog.{name}", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["datasets.generators", "filters", "nlpsvm", "radius_margin", "zero_norm"])
+def test_methods_list_what_they_define(name):
+    module = importlib.import_module(f"dcprog.{name}")
+    here = [item for item, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
+    assert {item for item in here if not item.startswith("_")} <= set(module.__all__)
+    assert all(hasattr(module, item) for item in module.__all__)
+    assert list(module.__all__) == sorted(module.__all__)
+
+
 def test_every_solver_of_the_core_install_is_available():
     available = {solver.name for solver in dcprog.solvers() if solver.available}
     assert {"highs", "ipopt", "piqp", "scipy"} <= available

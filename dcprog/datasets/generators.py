@@ -19,6 +19,19 @@ from dcprog.errors import DataError, unknown_name
 from dcprog.functions.checks import count
 from dcprog.samples import check_positive
 
+__all__ = [
+    "banana",
+    "chess_board",
+    "circle",
+    "difficult",
+    "highleyman",
+    "lithuanian",
+    "organs",
+    "sparse_polynomial",
+    "weston_linear",
+    "weston_nonlinear",
+]
+
 Seed: TypeAlias = int | np.random.Generator | None
 Samples: TypeAlias = tuple[Matrix, Vector]
 
