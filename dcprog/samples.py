@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog._typing import Indices, Matrix, Vector
+from dcprog._typing import Indices, Mask, Matrix, Vector
 from dcprog.errors import DataError
 
 LARGEST = 1e75
@@ -118,6 +118,31 @@ def dense(X: Any) -> Matrix:
     """A matrix of either kind as a dense array."""
     full: Matrix = X.toarray() if sp.issparse(X) else X
     return full
+
+
+def varying(X: Any) -> Mask:
+    """The features that are not constant.
+
+    >>> varying(np.array([[1.0, 2.0], [1.0, 3.0]]))
+    array([False,  True])
+    """
+    if sp.issparse(X):
+        X = sp.vstack([X.max(axis=0), X.min(axis=0)]).toarray()
+    mask: Mask = np.ptp(X, axis=0) > 0
+    return mask
+
+
+def check_varying(what: str, X: Any) -> None:
+    """DataError if no feature can tell anything.
+
+    >>> check_varying("RFE", np.ones((3, 2)))
+    Traceback (most recent call last):
+    dcprog.errors.DataError: RFE has nothing to select from, since all 2 features are constant: pass some that vary
+    """
+    if not varying(X).any():
+        raise DataError(
+            f"{what} has nothing to select from, since all {X.shape[1]} features are constant: pass some that vary"
+        )
 
 
 def _matrix(X: Any) -> Any:

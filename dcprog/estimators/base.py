@@ -9,7 +9,6 @@ from inspect import signature
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
@@ -22,7 +21,7 @@ from dcprog.driver import check_limits, solve
 from dcprog.errors import DataError, NotSolvedError
 from dcprog.program import DCProgram
 from dcprog.result import Result, Status
-from dcprog.samples import check_nonnegative
+from dcprog.samples import check_nonnegative, varying
 
 SETTINGS = ("solver", "tol", "max_iter")
 """Parameters that go to the engine; all others are those of the formulation, or the estimator's own."""
@@ -178,31 +177,6 @@ def check_end(what: str, status: Status, messages: Sequence[str] = (), advice: s
         raise NotSolvedError(f"{what} was not trained ({status}): {'; '.join(messages) or 'try another solver'}")
 
 
-def varying(X: Any) -> Mask:
-    """The features that are not constant.
-
-    >>> varying(np.array([[1.0, 2.0], [1.0, 3.0]]))
-    array([False,  True])
-    """
-    if sp.issparse(X):
-        X = sp.vstack([X.max(axis=0), X.min(axis=0)]).toarray()
-    mask: Mask = np.ptp(X, axis=0) > 0
-    return mask
-
-
 def half(X: Any) -> int:
     """Half as many features as are not constant, at least one."""
     return max(1, int(varying(X).sum()) // 2)
-
-
-def check_varying(what: str, X: Any) -> None:
-    """DataError if no feature can tell anything.
-
-    >>> check_varying("RFE", np.ones((3, 2)))
-    Traceback (most recent call last):
-    dcprog.errors.DataError: RFE has nothing to select from, since all 2 features are constant: pass some that vary
-    """
-    if not varying(X).any():
-        raise DataError(
-            f"{what} has nothing to select from, since all {X.shape[1]} features are constant: pass some that vary"
-        )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dcprog.estimators.base import Formulation, LinearMethod, Trained, varying
+from dcprog.estimators.base import Formulation, LinearMethod, Trained
 from dcprog.functions import ConvexFunction
 from dcprog.models.fsv import fsv
 from dcprog.models.l1_svm import l1_svm
@@ -20,6 +20,7 @@ from dcprog.models.l2_l1_svm import l2_l1_svm
 from dcprog.models.rlp import rlp
 from dcprog.models.svm import svm
 from dcprog.result import Result
+from dcprog.samples import varying
 
 
 class LinearFormulation(LinearMethod, Formulation):

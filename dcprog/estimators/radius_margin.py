@@ -9,9 +9,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dcprog._typing import Matrix
-from dcprog.estimators.base import Method, SelectingMethod, Trained, check_end, check_varying, half
+from dcprog.estimators.base import Method, SelectingMethod, Trained, check_end, half
 from dcprog.radius_margin import Kernel, optimal_basis, r2w2
 from dcprog.result import Status
+from dcprog.samples import check_varying
 
 
 class R2W2(SelectingMethod):
