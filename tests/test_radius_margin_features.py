@@ -25,7 +25,8 @@ from dcprog.radius_margin import (
     train,
 )
 from dcprog.radius_margin.bound import without_features
-from dcprog.radius_margin.penalised import project
+from dcprog.radius_margin.penalised import EPSILON, project
+from dcprog.radius_margin.scaling import scaled
 
 # R²W²
 
@@ -86,6 +87,39 @@ def test_penalised_form_holds_the_sum_and_its_printed_form_loses_features():
     assert np.count_nonzero(sigma) == 3
     start = np.r_[2.0, 0.6, 0.4, np.zeros(5)]
     assert np.count_nonzero(penalised(X, y, 3, Linear(), lam=1e4, cap=np.inf, sigma=start).sigma > 1e-6) < 3
+
+
+def random_program(seed, d):
+    """Points of which the first feature tells the class, m of d features, a kernel, a penalty, a cap."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(30, d))
+    y = np.where(X[:, 0] + 0.3 * rng.normal(size=30) > 0, 1.0, -1.0)
+    kernel = [Linear(), Polynomial(degree=2), Gaussian(width=1.0)][rng.integers(3)]
+    return X, y, int(rng.integers(1, d + 1)), kernel, rng.choice([0.01, 1.0, 10.0, 50.0]), rng.choice([1.0, np.inf])
+
+
+def residual(sigma, X, y, m, kernel, lam, cap):
+    """‖P(σ − ∇) − σ‖ for ∇ of (13) with p = ½: zero at stationary points, and only there."""
+    _, gradient = scaled(X, y, kernel, 1.0, radius_margin, "auto", np.ones(X.shape[1]))(sigma)
+    gradient += 0.5 * lam * (sigma + EPSILON) ** -0.5
+    return np.abs(project(sigma - gradient, m, cap) - sigma).max()
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=seeds, d=st.integers(2, 8))
+def test_penalised_form_ends_in_a_stationary_point(seed, d):
+    X, y, m, kernel, lam, cap = random_program(seed, d)
+    found = penalised(X, y, m, kernel, lam=lam, cap=cap, max_iter=2000)
+    assert found.iterations < 2000
+    assert residual(found.sigma, X, y, m, kernel, lam, cap) < 1e-5
+
+
+@pytest.mark.parametrize("seed", [11, 19, 29])
+def test_penalised_form_does_not_return_to_a_point_it_passed(seed):
+    """Steps may go uphill. Where one ended in a stationary point, a lower point on the way, which was none, was returned."""
+    X, y, m, *_ = random_program(seed, 6)
+    sigma = penalised(X, y, m, Linear(), lam=50.0).sigma
+    assert residual(sigma, X, y, m, Linear(), 50.0, 1.0) < 1e-5
 
 
 def test_penalised_selection_ends_with_twin_features():

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,9 @@ EPSILON = 1e-3
 ZERO = 1e-6
 """A factor below this is zero."""
 DOUBLINGS = 40
+MEMORY = 10
+RESOLUTION = 1e-8
+"""The QPs are solved to 1e-9, so that a smaller share of a bound says nothing."""
 
 
 def penalised(
@@ -141,28 +144,58 @@ def project(v: Vector, m: float, cap: float = 1.0) -> Vector:
     return np.clip(v - tau, 0.0, cap)
 
 
+class Visited(NamedTuple):
+    """A point on the way, with value and gradient there."""
+
+    value: float
+    x: Vector
+    gradient: Vector
+
+
 def spectral_gradient(
     f: Smooth, x: Vector, projection: Callable[[Vector], Vector], max_iter: int, tol: float = 1e-7
 ) -> tuple[Vector, int]:
-    """A stationary point of f on a convex set, and the number of iterations; the best of the points visited."""
-    x = projection(x)
-    value, gradient = f(x)
-    best, recent = (value, x), [value]
-    step = 1 / max(float(np.abs(gradient).max()), 1e-10)
+    """A stationary point of f on a convex set, and the number of iterations; the lowest point if these are ``max_iter``.
+
+    f may rise, while it stays below the largest of its last ``MEMORY`` values. So the search may end in a stationary point
+    above one that it has passed. Then it goes on from the lowest, downhill only.
+
+    >>> two_wells = lambda x: (float(((x**2 - 1) ** 2).sum()), 4 * x * (x**2 - 1))
+    >>> spectral_gradient(two_wells, np.array([3.0]), lambda v: np.clip(v, 0.0, 4.0), 50)[0].round(6)
+    array([1.])
+    """
+    here = lowest = _visit(f, projection(x))
+    recent, memory, step = [here.value], MEMORY, _first_step(here)
     for k in range(max_iter):
-        direction = projection(x - step * gradient) - x
-        if np.abs(projection(x - gradient) - x).max() <= tol or np.abs(direction).max() <= tol * 1e-3:
-            return best[1], k
-        slope, t = float(gradient @ direction), 1.0
-        while True:
-            trial = x + t * direction
-            new, new_gradient = f(trial)
-            if new <= max(recent) + 1e-4 * t * slope or t < 1e-10:
-                break
-            t *= 0.5
-        moved, bent = trial - x, float((trial - x) @ (new_gradient - gradient))
-        step = min(max(float(moved @ moved) / bent, 1e-10), 1e10) if bent > 0 else 1e10
-        x, value, gradient = trial, new, new_gradient
-        recent = [*recent[-9:], value]
-        best = min(best, (value, x), key=lambda pair: pair[0])
-    return best[1], max_iter
+        stationary = np.abs(projection(here.x - here.gradient) - here.x).max() <= tol
+        there = None if stationary else _downhill(f, here, projection(here.x - step * here.gradient) - here.x, max(recent))
+        if there is not None:
+            moved, bent = there.x - here.x, float((there.x - here.x) @ (there.gradient - here.gradient))
+            step = min(max(float(moved @ moved) / bent, 1e-10), 1e10) if bent > 0 else 1e10
+            here, recent = there, [*recent, there.value][-memory:]
+            lowest = min(lowest, here, key=lambda visited: visited.value)
+        elif here.value > lowest.value + RESOLUTION * abs(lowest.value):
+            here, recent, memory, step = lowest, [lowest.value], 1, _first_step(lowest)
+        else:
+            return here.x, k
+    return lowest.x, max_iter
+
+
+def _visit(f: Smooth, x: Vector) -> Visited:
+    value, gradient = f(x)
+    return Visited(value, x, gradient)
+
+
+def _first_step(start: Visited) -> float:
+    return 1 / max(float(np.abs(start.gradient).max()), 1e-10)
+
+
+def _downhill(f: Smooth, here: Visited, direction: Vector, ceiling: float) -> Visited | None:
+    """Where the longest of the steps 1, ½, ¼, … that ends well below the ``ceiling`` leads, if there is one."""
+    slope, t = float(here.gradient @ direction), 1.0
+    while t >= 1e-10:
+        there = _visit(f, here.x + t * direction)
+        if there.value <= ceiling + 1e-4 * t * slope:
+            return there
+        t *= 0.5
+    return None
