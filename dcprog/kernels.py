@@ -22,8 +22,8 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
 from dcprog._typing import Matrix, Vector
-from dcprog.errors import DataError, unknown_name
-from dcprog.functions.checks import matrix
+from dcprog.errors import DataError, FunctionError, unknown_name
+from dcprog.functions.checks import matrix, returned
 
 Distances: TypeAlias = Callable[[Matrix, Matrix], Matrix]
 
@@ -118,6 +118,19 @@ def points(name: str, values: Any, d: int | None = None) -> Matrix:
     if d is not None and X.shape[1] != d:
         raise DataError(f"{name} has points with {X.shape[1]} features, expected {d}: pass points of the same features")
     return X
+
+
+def kernel_values(kernel: Callable[[Matrix, Matrix], Matrix], X: Matrix, Z: Matrix) -> Matrix:
+    """``kernel(X, Z)``, the caller's own function k(xᵢ, zⱼ), checked to give a matrix of numbers.
+
+    >>> kernel_values(lambda X, Z: X @ Z.T, np.array([[1.0, 2.0]]), np.array([[3.0, 1.0]]))
+    array([[5.]])
+    """
+    try:
+        values = kernel(X, Z)
+    except Exception as error:
+        raise FunctionError(f"kernel(X, Z) raised {type(error).__name__}: {error}") from error
+    return returned("kernel(X, Z)", values, (len(X), len(Z)), "a row for each x, a column for each z")
 
 
 def pair_distances(distances: Distances, X: Matrix, Z: Matrix) -> Matrix:

@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from dcprog import filters, models, nlpsvm, zero_norm
+from dcprog import filters, models, nlpsvm, radius_margin, zero_norm
 
-PUBLIC = [getattr(home, name) for home in (filters, nlpsvm, zero_norm) for name in home.__all__]
+PUBLIC = [getattr(home, name) for home in (filters, nlpsvm, radius_margin, zero_norm) for name in home.__all__]
 AROM = [models.arom, models.l2_arom, models.multiclass_arom]
 FUNCTIONS = {
     f"{item.__module__}.{item.__name__}": item

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from hypothesis import given
+from radius_margin_data import seeds, two_clouds
 
-from dcprog.errors import ConvexityError, DataError, UnknownNameError
+from dcprog.errors import ConvexityError, DataError, FunctionError, UnknownNameError
 from dcprog.radius_margin import (
     Gaussian,
+    Kernel,
     Linear,
     Polynomial,
     forward_selection,
@@ -22,6 +27,7 @@ from dcprog.radius_margin import (
     span_bound,
     train,
 )
+from dcprog.radius_margin.qps import spread
 
 X3, Y3 = np.array([[0.0, 1.0], [1.0, 3.0], [3.0, 2.0]]), np.array([1, 1, 2])
 
@@ -81,6 +87,10 @@ X3, Y3 = np.array([[0.0, 1.0], [1.0, 3.0], [3.0, 2.0]]), np.array([1, 1, 2])
         (lambda: forward_selection(X3, Y3, 1, Linear(), ridge=1e9), DataError, "pass a ridge of about"),
         (lambda: penalised(X3, Y3, 1, Linear(), lam=1, ridge=1e9), DataError, "pass a ridge of about"),
         (lambda: optimal_basis(X3, Y3, 1, Linear(), ridge=1e9), DataError, "pass a ridge of about"),
+        (lambda: ridged(np.ones((2, 3)), 1.0), DataError, "K has to be square, got shape \\(2, 3\\)"),
+        (lambda: ridged(np.ones(2), 1.0), DataError, "K has to be a matrix"),
+        (lambda: ridged("a", 1.0), DataError, "K has to hold numbers"),
+        (lambda: ridged([[np.nan]], 1.0), DataError, "K has to be finite"),
     ],
 )
 def test_bad_input_is_one_clear_error(call, error, words):
@@ -116,13 +126,13 @@ def test_labels_may_be_a_list(criterion):
 
 
 ENTRIES = {
-    "minimise_scaling": lambda **given: minimise_scaling(X3, Y3, **{"kernel": Linear(), **given}),
-    "r2w2": lambda **given: r2w2(X3, Y3, 1, **{"kernel": Linear(), **given}),
-    "forward_selection": lambda **given: forward_selection(X3, Y3, 1, **{"kernel": Linear(), **given}),
-    "penalised": lambda **given: penalised(X3, Y3, 1, **{"kernel": Linear(), "lam": 1, **given}),
-    "r2w2_penalised": lambda **given: r2w2_penalised(X3, Y3, 1, **{"kernel": Linear(), **given}),
-    "optimal_basis": lambda **given: optimal_basis(X3, Y3, 1, **{"kernel": Linear(), **given}),
-    "train": lambda **given: train(X3, Y3, **{"kernel": Linear(), **given}),
+    "minimise_scaling": lambda X=X3, **given: minimise_scaling(X, Y3, **{"kernel": Linear(), **given}),
+    "r2w2": lambda X=X3, **given: r2w2(X, Y3, 1, **{"kernel": Linear(), **given}),
+    "forward_selection": lambda X=X3, **given: forward_selection(X, Y3, 1, **{"kernel": Linear(), **given}),
+    "penalised": lambda X=X3, **given: penalised(X, Y3, 1, **{"kernel": Linear(), "lam": 1, **given}),
+    "r2w2_penalised": lambda X=X3, **given: r2w2_penalised(X, Y3, 1, **{"kernel": Linear(), **given}),
+    "optimal_basis": lambda X=X3, **given: optimal_basis(X, Y3, 1, **{"kernel": Linear(), **given}),
+    "train": lambda X=X3, **given: train(X, Y3, **{"kernel": Linear(), **given}),
 }
 
 
@@ -158,3 +168,140 @@ def test_max_iter_is_a_count(entry, max_iter):
 def test_rcond_is_a_share(rcond):
     with pytest.raises(DataError, match="0 ≤ rcond < 1"):
         optimal_basis(X3, Y3, 1, Linear(), rcond=rcond)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: r2w2(X3, Y3, 1, Linear(), q=True), "q"),
+        (lambda: train(X3, Y3, Linear(), ridge=True), "ridge"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam=True), "lam"),
+        (lambda: r2w2_penalised(X3, Y3, 1, Linear(), lam=True), "lam"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam=1, p=True), "p"),
+        (lambda: penalised(X3, Y3, 1, Linear(), lam=1, cap=True), "cap"),
+        (lambda: optimal_basis(X3, Y3, 1, Linear(), rcond=False), "rcond"),
+        (lambda: span_bound(K3, [1, -1, 1], eta=True), "eta"),
+        (lambda: span_bound(K3, [1, -1, 1], steepness=np.True_), "steepness"),
+        (lambda: Gaussian(True), "width"),
+        (lambda: Polynomial(2, True), "c"),
+    ],
+)
+def test_booleans_are_no_numbers(call, name):
+    with pytest.raises(DataError, match=rf"\b{name}\b.*(True|False)"):
+        call()
+
+
+# Kernels and criteria of one's own
+
+
+class Own(Kernel):
+    """The linear kernel, but for what is passed."""
+
+    def __init__(self, values=lambda Z, V: Z @ V.T, pullback=lambda Z, gamma: 2 * gamma @ Z):
+        self.values, self.derivative = values, pullback
+
+    def __call__(self, Z, V):
+        return self.values(Z, V)
+
+    def pullback(self, Z, gamma):
+        return self.derivative(Z, gamma)
+
+
+def fails(*_, **__):
+    raise KeyError("lost")
+
+
+VALUES = [
+    (fails, FunctionError, r"kernel\(X, Z\) raised KeyError: 'lost'"),
+    (lambda Z, V: np.ones(3), DataError, r"shape \(3,\), expected \(3, 3\)"),
+    (lambda Z, V: np.ones((2, 3)), DataError, r"shape \(2, 3\), expected \(3, 3\)"),
+    (lambda Z, V: None, DataError, r"shape \(\), expected \(3, 3\)"),
+    (lambda Z, V: "text", DataError, "matrix of numbers"),
+    (lambda Z, V: [[1], [1, 2]], DataError, "matrix of numbers"),
+    (lambda Z, V: 1j * Z @ V.T, DataError, "complex"),
+    (lambda Z, V: np.full((3, 3), np.nan), DataError, "NaN or infinite"),
+]
+PULLBACKS = [
+    (fails, FunctionError, r"kernel.pullback\(Z, gamma\) raised KeyError: 'lost'"),
+    (lambda Z, gamma: gamma, DataError, r"pullback.* shape \(3, 3\), expected \(3, .\)"),
+    (lambda Z, gamma: "text", DataError, "pullback.* matrix of numbers"),
+    (lambda Z, gamma: np.full(Z.shape, np.inf), DataError, "pullback.* NaN or infinite"),
+]
+EVALUATIONS = [
+    (fails, FunctionError, "as radius_margin does, and raised KeyError: 'lost'"),
+    (lambda K, y, solver: 3, FunctionError, "'int' object has no attribute 'value'"),
+    (lambda K, y, solver: SimpleNamespace(value=1.0), FunctionError, "no attribute 'gradient'"),
+    (lambda K, y, solver: SimpleNamespace(value="x", gradient=K), DataError, "the value 'x', expected a finite number"),
+    (lambda K, y, solver: SimpleNamespace(value=np.nan, gradient=K), DataError, "the value nan"),
+    (lambda K, y, solver: SimpleNamespace(value=1.0, gradient=y), DataError, r"gradient has shape \(3,\), expected \(3, 3"),
+    (lambda K, y: radius_margin(K, y), FunctionError, "unexpected keyword argument 'solver'"),
+]
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_own_kernels_are_checked_before_a_solver_runs(entry):
+    for values, error, words in VALUES:
+        with pytest.raises(error, match=words):
+            ENTRIES[entry](kernel=Own(values), solver="none of them")
+
+
+@pytest.mark.parametrize("entry", [name for name in ENTRIES if name != "train"])
+def test_own_derivatives_and_criteria_are_checked_before_a_solver_runs(entry):
+    for pullback, error, words in PULLBACKS:
+        with pytest.raises(error, match=words):
+            ENTRIES[entry](kernel=Own(pullback=pullback), solver="none of them")
+    for criterion, error, words in EVALUATIONS:
+        with pytest.raises(error, match=words):
+            ENTRIES[entry](criterion=criterion, solver="none of them")
+
+
+def test_own_kernel_and_criterion_do_what_the_built_in_ones_do():
+    X, y = two_clouds()
+    plain = lambda bound: SimpleNamespace(value=bound.value, gradient=bound.gradient.tolist())
+    own = minimise_scaling(X, y, Own(), criterion=lambda K, y, solver: plain(radius_margin(K, y)))
+    np.testing.assert_array_equal(own.sigma, minimise_scaling(X, y, Linear()).sigma)
+
+
+def test_a_kernel_that_fails_on_the_way_does_not_pass_for_the_end_of_it():
+    """A kernel matrix beyond what the QPs can solve is where a descent ends; an exception is not."""
+    calls = []
+
+    def fails_later(Z, V):
+        calls.append(1)
+        return Z @ V.T if len(calls) < 5 else fails()
+
+    with pytest.raises(FunctionError, match="KeyError"):
+        minimise_scaling(*two_clouds(), Own(fails_later))
+
+
+def test_own_kernel_is_checked_for_new_points():
+    machine = train(X3, Y3, Own(lambda Z, V: V @ V.T))
+    with pytest.raises(DataError, match=r"shape \(3, 3\), expected \(1, 3\)"):
+        machine.predict([[1.0, 2.0]])
+
+
+@pytest.mark.parametrize("entry", [name for name in ENTRIES if name not in ("train", "minimise_scaling")])
+def test_constant_features_are_nothing_to_select_from(entry):
+    with pytest.raises(DataError, match="nothing to select from, since all 2 features are constant: pass some that vary"):
+        ENTRIES[entry](np.ones((3, 2)))
+
+
+NEGATIVE = Own(lambda Z, V: -Z @ V.T, lambda Z, gamma: -2 * gamma @ Z)
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_a_negative_kernel_is_told_from_points_that_are_one(entry):
+    for options in ({}, {"ridge": 100.0}):
+        with pytest.raises(ConvexityError, match="positive semidefinite"):
+            ENTRIES[entry](kernel=NEGATIVE, **options)
+
+
+@given(seed=seeds)
+def test_spread_is_positive_or_says_why_not(seed):
+    """Also where a point is in the middle, at the distance 0 from the mean."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(int(rng.integers(1, 6)), 2))
+    X = np.vstack([X, -X, np.zeros(2)])
+    assert spread(X @ X.T) == pytest.approx((X**2).sum(axis=1).max())
+    with pytest.raises(ConvexityError, match="positive semidefinite"):
+        spread(-X @ X.T)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog._typing import Sparse, Vector
+from dcprog._typing import Matrix, Sparse, Vector
 from dcprog.convexity import is_positive_semidefinite
 from dcprog.errors import ConvexityError, DataError
 
@@ -16,6 +16,11 @@ DENSE = 1000
 """Up to this size the eigenvalues of a matrix are cheap (0.05 s)."""
 ROUNDING = 1e-10
 """Differences this small, relative to the entries of Q, are rounding errors of whoever computed Q."""
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a real number, which a boolean is not."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def number(name: str, value: object, above: float, below: float = np.inf, *, such_as: float) -> float:
@@ -26,7 +31,7 @@ def number(name: str, value: object, above: float, below: float = np.inf, *, suc
     dcprog.errors.DataError: p has to be a number with 0 < p < 1, got 2: pass for example p=0.5
     """
     try:
-        x = float(value)  # type: ignore[arg-type]
+        x = np.nan if isinstance(value, bool | np.bool_) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         x = np.nan
     if not above < x < below:
@@ -90,6 +95,27 @@ def matrix(name: str, values: Any) -> Sparse:
         raise DataError(
             f"{name} has to be finite, got {int(bad.sum())} entries that are NaN or infinite: remove or replace them"
         )
+    return A
+
+
+def returned(what: str, values: Any, shape: tuple[int, int], advice: str) -> Matrix:
+    """What a user's function returned, as a finite dense matrix of that shape.
+
+    >>> returned("kernel(X, Z)", np.ones((2, 3)), (2, 2), "a row for each x, a column for each z")
+    Traceback (most recent call last):
+    dcprog.errors.DataError: kernel(X, Z) has shape (2, 3), expected (2, 2): a row for each x, a column for each z
+    """
+    try:
+        is_complex, A = np.iscomplexobj(values), np.asarray(values)
+        A = A if is_complex else A.astype(float, copy=False)
+    except (TypeError, ValueError):
+        raise DataError(f"{what} gave {type(values).__name__}, expected a matrix of numbers") from None
+    if A.shape != shape:
+        raise DataError(f"{what} has shape {A.shape}, expected {shape}: {advice}")
+    if is_complex:
+        raise DataError(f"{what} has complex entries, expected real ones: mend it")
+    if not np.isfinite(A).all():
+        raise DataError(f"{what} has NaN or infinite values: rescale the features, or mend it")
     return A
 
 

@@ -15,28 +15,29 @@ This is not a DC program: see :mod:`dcprog.radius_margin.bound`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from dcprog._typing import Matrix, Vector
 from dcprog.errors import DataError
-from dcprog.functions.checks import count
-from dcprog.kernels import points
+from dcprog.functions.checks import count, is_number
+from dcprog.kernels import kernel_values, points
 from dcprog.radius_margin.bound import (
     Criterion,
     RadiusMargin,
     check_criterion,
     check_seen,
+    evaluate,
     radius_margin,
     ridged,
     without_features,
 )
 from dcprog.radius_margin.descent import Stopped, descend_to_features
-from dcprog.radius_margin.kernels import Kernel, as_kernel
+from dcprog.radius_margin.kernels import Kernel, as_kernel, pulled_back, tried
 from dcprog.radius_margin.machine import Machine, train
-from dcprog.samples import check_data
+from dcprog.samples import check_data, check_varying
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,11 +90,32 @@ def optimal_basis(
     max_iter: int = 200,
     rcond: float = 1e-6,
 ) -> Basis:
-    """PCA to ``m`` dimensions, then S from the given one (by default I) by minimising the ``criterion``.
+    """PCA to ``m`` dimensions, then S by minimising the ``criterion``.
 
-    ``ridge`` is 1/C of squared training errors. SS' counts as singular when its smallest eigenvalue is less than ``rcond``
-    times the largest. To wait for the last digits of the bound does not pay: on the four sets of the paper the mean test
-    error was as low or lower with 1e-6 than with 1e-12 (``python -m benchmarks.radius_margin``).
+    Parameters
+    ----------
+    X, y : array_like
+        Training points in rows, dense or sparse, and their labels of two kinds.
+    m : int
+        How many principal directions to keep, from 1 to the dimensions that the points span.
+    kernel : Kernel or str
+        Of the machine on z: one of :mod:`dcprog.radius_margin.kernels`, or your own derived from ``Kernel``, or by name
+        ``"linear"``, ``"polynomial"`` (of degree 2) or ``"gaussian"`` (of width 1).
+    ridge : float
+        1/C ≥ 0 of the training errors, which cost C/2 Σξᵢ²; 0 allows none.
+    S : array_like, optional
+        An invertible m × m matrix to start from, by default I.
+    criterion : callable
+        The bound to minimise: ``radius_margin``, ``span_bound``, or your own ``criterion(K, y, *, solver)``, which returns
+        an object with the value of the bound and its gradient by K.
+    solver : str
+        A QP solver by name (:func:`dcprog.solvers`), or ``"auto"``.
+    max_iter : int
+        No more than so many iterations of L-BFGS, after which the last S is returned.
+    rcond : float
+        SS' counts as singular when its smallest eigenvalue is no more than rcond times the largest, 0 ≤ rcond < 1. To wait
+        for the last digits of the bound does not pay: on the four sets of the paper the mean test error was as low or lower
+        with 1e-6 than with 1e-12 (``python -m benchmarks.radius_margin``).
 
     >>> from dcprog.radius_margin.kernels import Gaussian
     >>> rng = np.random.default_rng(0)
@@ -105,9 +127,10 @@ def optimal_basis(
     """
     data, kernel, max_iter = check_data(X, y), as_kernel(kernel), count("max_iter", max_iter, such_as=200)
     check_criterion(criterion)
-    if not (isinstance(rcond, Real) and 0 <= rcond < 1):
+    if not (is_number(rcond) and 0 <= rcond < 1):
         raise DataError(f"rcond has to be a number with 0 ≤ rcond < 1, got {rcond!r}: pass for example rcond=1e-6")
     P = points("X", data.X)
+    check_varying("the optimal basis", P)
     mean = P.mean(axis=0)
     W = principal_directions(P - mean, m)
     Y = (P - mean) @ W
@@ -120,12 +143,12 @@ def optimal_basis(
     def bound_at(s: Vector) -> tuple[float, Vector]:
         S = s.reshape(m, m)
         Z = Y @ S
-        bound = criterion(ridged(kernel(Z, Z), ridge), data.y, solver=solver)
-        return bound.value, (Y.T @ kernel.pullback(Z, bound.gradient)).ravel()
+        value, gamma = evaluate(criterion, ridged(kernel_values(kernel, Z, Z), ridge), data.y, solver)
+        return value, (Y.T @ pulled_back(kernel, Z, gamma)).ravel()
 
-    start = train(Y @ S, y, kernel, ridge=ridge, solver=solver)
-    check_seen(kernel(Y @ S, Y @ S), ridge)
+    check_seen(tried(kernel, Y @ S), ridge)
     nothing = without_features(criterion, data.y, ridge, solver)
+    start = train(Y @ S, y, kernel, ridge=ridge, solver=solver)
     found = descend_to_features(bound_at, S.ravel(), max_iter, nothing, lambda s: singular(s.reshape(m, m), rcond))
     S = found.x.reshape(m, m)
     machine = train(Y @ S, y, kernel, ridge=ridge, solver=solver)

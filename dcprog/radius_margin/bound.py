@@ -23,14 +23,15 @@ and no DCA is run on it. Gradient methods minimise it, as in the papers, and fin
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Protocol
 
 import numpy as np
 
 from dcprog._typing import Indices, Matrix, Vector
-from dcprog.errors import DataError
+from dcprog.errors import DataError, DCProgError, FunctionError
+from dcprog.functions.checks import is_number, matrix, returned
 from dcprog.radius_margin.qps import Hyperplane, Sphere, gram, hyperplane, signs, sphere, spread
+from dcprog.samples import dense
 
 
 class Evaluation(Protocol):
@@ -87,7 +88,14 @@ class RadiusMargin:
 def radius_margin(K: Matrix, y: Vector, *, solver: str = "auto") -> RadiusMargin:
     """The radius–margin bound for a positive semidefinite kernel matrix ``K`` and labels y = ±1.
 
-    For training errors add the ridge first: :func:`ridged`. ``solver`` is the name of a QP solver.
+    Parameters
+    ----------
+    K : array_like
+        The kernel matrix of the training points. For training errors add the ridge first: :func:`ridged`.
+    y : array_like
+        Labels −1 and 1, of which both are there.
+    solver : str
+        A QP solver by name (:func:`dcprog.solvers`), or ``"auto"``.
 
     >>> X, y = np.array([[0.0], [2.0], [5.0]]), np.array([-1.0, 1.0, 1.0])
     >>> bound = radius_margin(X @ X.T, y)
@@ -112,6 +120,29 @@ def check_criterion(criterion: object) -> None:
             f"criterion has to be a function of a kernel matrix and labels, got {criterion!r}: pass radius_margin or "
             "span_bound of dcprog.radius_margin"
         )
+
+
+def evaluate(criterion: Criterion, K: Matrix, y: Vector, solver: str) -> tuple[float, Matrix]:
+    """Value and gradient of the criterion, which may be the caller's own, checked to be a number and a matrix.
+
+    >>> evaluate(lambda K, y, solver: 3, np.eye(2), np.array([-1.0, 1.0]), "auto")
+    Traceback (most recent call last):
+    dcprog.errors.FunctionError: criterion(K, y) has to give a value and a gradient, as radius_margin does, and raised
+    AttributeError: 'int' object has no attribute 'value'
+    """
+    try:
+        found = criterion(K, y, solver=solver)
+        value, gradient = found.value, found.gradient
+    except DCProgError:
+        raise
+    except Exception as error:
+        raise FunctionError(
+            "criterion(K, y) has to give a value and a gradient, as radius_margin does, and raised "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    if not (is_number(value) and np.isfinite(value)):
+        raise DataError(f"criterion(K, y) has the value {value!r}, expected a finite number: mend the criterion")
+    return float(value), returned("criterion(K, y).gradient", gradient, K.shape, "a derivative for each entry of K")
 
 
 def check_seen(K: Matrix, ridge: float) -> None:
@@ -141,21 +172,30 @@ def without_features(criterion: Criterion, y: Vector, ridge: float, solver: str 
     2.25
     """
     K = ridged(np.zeros((len(y), len(y))), ridge)
-    return criterion(K, y, solver=solver).value if ridge > 0 else np.nan
+    return evaluate(criterion, K, y, solver)[0] if ridge > 0 else np.nan
 
 
 def ridged(K: Matrix, ridge: float) -> Matrix:
     """K + ridge·I: with ridge = 1/λ errors ξ in training cost λ/2 Σξᵢ² (the hard margin for ridge = 0).
+
+    Parameters
+    ----------
+    K : array_like
+        A kernel matrix.
+    ridge : float
+        1/λ ≥ 0.
 
     >>> ridged(np.zeros((2, 2)), 0.5)
     array([[0.5, 0. ],
            [0. , 0.5]])
     """
     _check_ridge(ridge)
-    out: Matrix = K + float(ridge) * np.eye(len(K))
-    return out
+    K = matrix("K", dense(K))
+    if K.shape[0] != K.shape[1]:
+        raise DataError(f"K has to be square, got shape {K.shape}: pass the kernel of points and the same points")
+    return K + float(ridge) * np.eye(len(K))
 
 
 def _check_ridge(ridge: float) -> None:
-    if not (isinstance(ridge, Real) and 0 <= ridge < np.inf):
+    if not (is_number(ridge) and 0 <= ridge < np.inf):
         raise DataError(f"ridge has to be a number ≥ 0, got {ridge!r}: pass 1/λ, or 0 if no training error is allowed")

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
 from dcprog._typing import Vector
-from dcprog.errors import DCProgError
+from dcprog.errors import DCProgError, FunctionError
 
 Smooth: TypeAlias = Callable[[Vector], tuple[float, Vector]]
 """A function with its gradient."""
@@ -105,6 +105,8 @@ def descend(f: Smooth, start: Vector, max_iter: int, singular: Callable[[Vector]
     options = {"maxiter": max_iter + 1, "maxfun": 20 * (max_iter + 1), "ftol": 1e-8}
     try:
         minimize(f, start, jac=True, method="L-BFGS-B", callback=accept, options=options)
+    except FunctionError:  # the caller's own kernel or criterion
+        raise
     except DCProgError:  # not at the start, which was evaluated above
         stopped = Stopped.OUT_OF_RANGE
     return Descent(last, tuple(values), stopped)

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from dcprog._typing import Matrix
-from dcprog.errors import DataError, unknown_name
-from dcprog.functions.checks import count
+from dcprog.errors import DataError, FunctionError, unknown_name
+from dcprog.functions.checks import count, is_number, returned
+from dcprog.kernels import kernel_values
 
 
 class Kernel(ABC):
@@ -64,7 +64,7 @@ class Polynomial(Kernel):
 
     def __post_init__(self) -> None:
         count("degree", self.degree, such_as=2)
-        if not (isinstance(self.c, Real) and 0 <= self.c < np.inf):
+        if not (is_number(self.c) and 0 <= self.c < np.inf):
             raise DataError(f"(z·v + c)^degree is a kernel only for c ≥ 0, got c = {self.c!r}: pass for example c=1")
 
     def __call__(self, Z: Matrix, V: Matrix) -> Matrix:
@@ -87,7 +87,7 @@ class Gaussian(Kernel):
     width: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.width, Real) and 1e-150 < self.width < 1e150):  # so that its square is a number, too
+        if not (is_number(self.width) and 1e-150 < self.width < 1e150):  # so that its square is a number, too
             raise DataError(f"width has to be a number > 0, less than 1e150, got {self.width!r}: pass for example width=1")
 
     def __call__(self, Z: Matrix, V: Matrix) -> Matrix:
@@ -102,6 +102,26 @@ class Gaussian(Kernel):
 
 
 KERNELS: dict[str, Kernel] = {"linear": Linear(), "polynomial": Polynomial(), "gaussian": Gaussian()}
+
+
+def pulled_back(kernel: Kernel, Z: Matrix, gamma: Matrix) -> Matrix:
+    """``kernel.pullback(Z, gamma)``, checked to be a derivative for each entry of Z."""
+    try:
+        values = kernel.pullback(Z, gamma)
+    except Exception as error:
+        raise FunctionError(f"kernel.pullback(Z, gamma) raised {type(error).__name__}: {error}") from error
+    return returned("kernel.pullback(Z, gamma)", values, Z.shape, "a derivative for each entry of Z")
+
+
+def tried(kernel: Kernel, Z: Matrix) -> Matrix:
+    """The kernel matrix of Z, with a pullback tried as well, so that a kernel that has none is told before a solver runs.
+
+    >>> tried(Linear(), np.array([[1.0], [2.0]]))
+    array([[1., 2.],
+           [2., 4.]])
+    """
+    pulled_back(kernel, Z, np.eye(len(Z)))
+    return kernel_values(kernel, Z, Z)
 
 
 def as_kernel(kernel: Any) -> Kernel:

@@ -9,7 +9,7 @@ import numpy as np
 
 from dcprog._typing import Indices, Matrix, Vector
 from dcprog.errors import DataError
-from dcprog.kernels import points
+from dcprog.kernels import kernel_values, points
 from dcprog.radius_margin.bound import RadiusMargin, radius_margin, ridged
 from dcprog.radius_margin.kernels import Kernel, as_kernel
 from dcprog.radius_margin.qps import spread
@@ -45,7 +45,7 @@ class Machine:
         X = points("X", X)
         if X.shape[1] != self.vectors.shape[1]:
             raise DataError(f"X has {X.shape[1]} features, the machine was trained with {self.vectors.shape[1]}: pass those")
-        values: Vector = self.kernel(X, self.vectors) @ self.coefficients + self.b
+        values: Vector = kernel_values(self.kernel, X, self.vectors) @ self.coefficients + self.b
         return values
 
     def predict(self, X: Any) -> np.ndarray:
@@ -55,9 +55,19 @@ class Machine:
 
 
 def train(X: Any, y: Any, kernel: Kernel | str, *, ridge: float = 1.0, solver: str = "auto") -> Machine:
-    """The machine of the largest margin for the kernel k + ridge·I; ``ridge`` = 0 allows no training error.
+    """The machine of the largest margin for the kernel k + ridge·I.
 
-    ``kernel`` is one of :mod:`dcprog.radius_margin.kernels`, or its name: ``"linear"``, ``"polynomial"``, ``"gaussian"``.
+    Parameters
+    ----------
+    X, y : array_like
+        Training points in rows, dense or sparse, and their labels of two kinds.
+    kernel : Kernel or str
+        One of :mod:`dcprog.radius_margin.kernels`, or your own derived from ``Kernel``, or by name ``"linear"``,
+        ``"polynomial"`` (of degree 2) or ``"gaussian"`` (of width 1).
+    ridge : float
+        1/λ ≥ 0 of the training errors, which cost λ/2 Σξᵢ²; 0 allows none.
+    solver : str
+        A QP solver by name (:func:`dcprog.solvers`), or ``"auto"``.
 
     >>> from dcprog.radius_margin.kernels import Linear
     >>> machine = train([[0.0], [2.0], [5.0]], ["low", "high", "high"], Linear(), ridge=0)
@@ -66,7 +76,7 @@ def train(X: Any, y: Any, kernel: Kernel | str, *, ridge: float = 1.0, solver: s
     """
     data, kernel = check_data(X, y), as_kernel(kernel)
     Z = points("X", data.X)
-    K = kernel(Z, Z)
+    K = kernel_values(kernel, Z, Z)
     spread(K)  # with the ridge all points differ, but it is not there for new ones
     bound = radius_margin(ridged(K, ridge), data.y, solver=solver)
     s = bound.support

@@ -18,14 +18,13 @@ decomposition: this is not a DC program. It is solved by the spectral projected 
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dcprog._typing import Vector
 from dcprog.errors import DataError
-from dcprog.functions.checks import count, number, vector
+from dcprog.functions.checks import count, is_number, number, vector
 from dcprog.kernels import points
 from dcprog.radius_margin.bound import Criterion, radius_margin
 from dcprog.radius_margin.descent import Smooth
@@ -58,7 +57,29 @@ def penalised(
     solver: str = "auto",
     max_iter: int = 200,
 ) -> Scaling:
-    """A stationary point of (13) for one λ, from ``sigma`` (by default m/d each); other arguments as for :func:`r2w2`.
+    """A stationary point of (13) for one λ, unless ``max_iter`` iterations did not lead to one.
+
+    Parameters
+    ----------
+    X, y : array_like
+        Training points in rows, dense or sparse, and their labels of two kinds.
+    m : int
+        The sum of the factors: how many features to select.
+    kernel : Kernel or str
+        As for :func:`~dcprog.radius_margin.r2w2.r2w2`.
+    lam : float
+        λ ≥ 0, the weight of the penalty.
+    p : float
+        The power of the penalty, 0 < p ≤ 1.
+    cap : float
+        The largest a factor may be, ≥ 1; ``np.inf`` for (13) as printed.
+    sigma : array_like, optional
+        Where to start, or next to there if it is not feasible; by default m/d each.
+    ridge, criterion, solver
+        As for :func:`~dcprog.radius_margin.r2w2.r2w2`.
+    max_iter : int
+        No more than so many gradient steps. If they are all taken, the lowest point on the way is returned, which need not
+        be stationary.
 
     >>> from dcprog.radius_margin.kernels import Linear
     >>> X = np.random.default_rng(0).normal(size=(60, 8))
@@ -70,11 +91,11 @@ def penalised(
     """
     data = check_data(X, y)
     candidates(X, y, m)
-    if not (isinstance(p, Real) and 0 < p <= 1):
+    if not (is_number(p) and 0 < p <= 1):
         raise DataError(f"p has to be a number with 0 < p ≤ 1, or the penalty is not concave, got {p!r}: pass e.g. p=0.5")
-    if not (isinstance(cap, Real) and cap >= 1):
+    if not (is_number(cap) and cap >= 1):
         raise DataError(f"cap, the bound of each factor, has to be ≥ 1, got {cap!r}: pass 1, or np.inf for the printed (13)")
-    if not (isinstance(lam, Real) and 0 <= lam < np.inf):
+    if not (is_number(lam) and 0 <= lam < np.inf):
         raise DataError(f"lam, the weight of the penalty, has to be a number ≥ 0, got {lam!r}: pass for example lam=1")
     X, max_iter = points("X", data.X), count("max_iter", max_iter, such_as=200)
     start = project(np.full(data.d, m / data.d) if sigma is None else vector("sigma", sigma, data.d), m, cap)
@@ -101,7 +122,20 @@ def r2w2_penalised(
     solver: str = "auto",
     max_iter: int = 100,
 ) -> Selection:
-    """Select ``m`` features by (13), ``lam`` doubling until no other factor is left; each λ starts where the last one ended.
+    """Select ``m`` features by (13), λ doubling until no other factor is left; each λ starts where the last one ended.
+
+    Parameters
+    ----------
+    X, y, m, kernel
+        As for :func:`~dcprog.radius_margin.r2w2.r2w2`.
+    lam : float
+        The first λ > 0.
+    p : float
+        The power of the penalty, 0 < p ≤ 1.
+    ridge, criterion, solver
+        As for :func:`~dcprog.radius_margin.r2w2.r2w2`.
+    max_iter : int
+        No more than so many gradient steps for each λ.
 
     >>> from dcprog.radius_margin.kernels import Linear
     >>> y = np.repeat([-1, 1], 20)

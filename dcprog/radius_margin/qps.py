@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from dcprog._typing import Indices, Matrix, Vector
 from dcprog.errors import ConvexityError, DataError, DCProgError
-from dcprog.functions.checks import matrix, symmetric, vector
+from dcprog.functions.checks import symmetric, vector
 from dcprog.solvers.base import Claim
 from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
 from dcprog.subproblem import Subproblem
@@ -79,16 +79,10 @@ def gram(K: Any) -> Gram:
     dcprog.errors.ConvexityError: the kernel matrix has to be positive semidefinite, ...
     """
     K = symmetric("the kernel matrix K", K.toarray() if sp.issparse(K) else K)
-    mean = K.mean(axis=0)
-    centred = K - mean - mean[:, None] + mean.mean()
-    scale, largest = float(centred.diagonal().max()), float(np.abs(K).max())
-    if not _positive(K, 1e-9 * largest) or not _positive(centred, 1e-9 * max(scale, 0.0) + ROUNDING * largest):
-        least = min(np.linalg.eigvalsh(K)[0], np.linalg.eigvalsh(centred)[0])
-        raise ConvexityError(
-            f"the kernel matrix has to be positive semidefinite, got one with the eigenvalue {least:.3g} and the largest "
-            f"entry {largest:.3g}: take a positive semidefinite kernel, or a larger ridge"
-        )
-    _check_radius(scale, largest)
+    centred = _centred(K)
+    scale = float(centred.diagonal().max())
+    _check_positive(K, centred, "take a positive semidefinite kernel, or a larger ridge")
+    _check_radius(scale, float(np.abs(K).max()))
     return Gram(K, centred / scale, scale)
 
 
@@ -101,10 +95,13 @@ def spread(K: Matrix) -> float:
     Traceback (most recent call last):
     dcprog.errors.DataError: the sphere around the points has radius zero, ...
     """
-    K = matrix("the kernel matrix K", K)
-    largest = float((K.diagonal() - 2 * K.mean(axis=0) + K.mean()).max())
-    _check_radius(largest, float(np.abs(K).max()))
-    return largest
+    K = symmetric("the kernel matrix K", K)
+    centred, largest = _centred(K), float(np.abs(K).max())
+    squared = float(centred.diagonal().max())
+    if not squared > ROUNDING * largest:  # points that differ would not help where the kernel is none
+        _check_positive(K, centred, "take a positive semidefinite kernel")
+    _check_radius(squared, largest)
+    return squared
 
 
 def signs(y: object, n: int) -> Vector:
@@ -168,6 +165,23 @@ def sphere(g: Gram, solver: str = "auto") -> Sphere:
     beta = np.maximum(beta, 0.0)
     beta /= beta.sum()
     return Sphere(beta, float(diagonal @ beta - beta @ g.unit @ beta) * g.scale)
+
+
+def _centred(K: Matrix) -> Matrix:
+    """The kernel matrix of the points less their mean."""
+    mean = K.mean(axis=0)
+    centred: Matrix = K - mean - mean[:, None] + mean.mean()
+    return centred
+
+
+def _check_positive(K: Matrix, centred: Matrix, advice: str) -> None:
+    scale, largest = max(float(centred.diagonal().max()), 0.0), float(np.abs(K).max())
+    if not _positive(K, 1e-9 * largest) or not _positive(centred, 1e-9 * scale + ROUNDING * largest):
+        least = min(np.linalg.eigvalsh(K)[0], np.linalg.eigvalsh(centred)[0])
+        raise ConvexityError(
+            f"the kernel matrix has to be positive semidefinite, got one with the eigenvalue {least:.3g} and the largest "
+            f"entry {largest:.3g}: {advice}"
+        )
 
 
 def _check_radius(squared: float, largest: float) -> None:

@@ -11,13 +11,13 @@ Greedy forward selection is the other way of Fig. 1, and the penalised form (13)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from dcprog.errors import DataError
-from dcprog.functions.checks import count
+from dcprog.functions.checks import count, is_number
 from dcprog.radius_margin.bound import Criterion, radius_margin
 from dcprog.radius_margin.kernels import Kernel
 from dcprog.radius_margin.scaling import minimise_scaling, scaled
@@ -41,9 +41,28 @@ def r2w2(
 ) -> Selection:
     """Select ``m`` features by stepwise elimination.
 
-    ``q`` smallest σₖ are set to zero at a time, or if q < 1 that share of those left. σ is compared between features and
-    starts from e: standardise them. ``kernel`` is one of :mod:`dcprog.radius_margin.kernels` or its name, ``ridge`` 1/λ of
-    the training errors, ``solver`` a QP solver by name.
+    σ is compared between features and starts from e: standardise them.
+
+    Parameters
+    ----------
+    X, y : array_like
+        Training points in rows, dense or sparse, and their labels of two kinds. Constant features are never selected.
+    m : int
+        How many features to select, from 1 to the number of those that are not constant.
+    kernel : Kernel or str
+        One of :mod:`dcprog.radius_margin.kernels`, or your own derived from ``Kernel``, or by name ``"linear"``,
+        ``"polynomial"`` (of degree 2) or ``"gaussian"`` (of width 1).
+    ridge : float
+        1/λ ≥ 0 of the training errors, which cost λ/2 Σξᵢ²; 0 allows none.
+    criterion : callable
+        The bound T: ``radius_margin``, ``span_bound``, or your own ``criterion(K, y, *, solver)``, which returns an object
+        with the value of T and its gradient ∂T/∂K.
+    q : int or float
+        How many of the smallest σₖ are set to zero at a time, or if q < 1 which share of those left, but at least one.
+    solver : str
+        A QP solver by name (:func:`dcprog.solvers`), or ``"auto"``.
+    max_iter : int
+        No more than so many iterations of L-BFGS each time.
 
     >>> from dcprog.radius_margin.kernels import Gaussian
     >>> X = np.random.default_rng(0).normal(size=(60, 8))
@@ -70,6 +89,15 @@ def r2w2_path(
 ) -> list[Selection]:
     """For each m in ``sizes`` what :func:`r2w2` selects, by one elimination: on the way to fewer features it meets more.
 
+    Parameters
+    ----------
+    X, y
+        As for :func:`r2w2`.
+    sizes : sequence of int
+        Numbers m of features to select, in any order.
+    kernel, ridge, criterion, q, solver, max_iter
+        As for :func:`r2w2`.
+
     >>> from dcprog.radius_margin.kernels import Linear
     >>> X = np.random.default_rng(0).normal(size=(60, 8))
     >>> [found.selected for found in r2w2_path(X, X[:, 2] + X[:, 5] > 0, [2, 1], Linear())]
@@ -82,9 +110,10 @@ def r2w2_path(
     count("max_iter", max_iter, such_as=200)
     for m in sizes:
         c = candidates(X, y, m)
-    if not (isinstance(q, Integral) and q >= 1) and not (isinstance(q, Real) and 0 < q < 1):
+    if not (is_number(q) and (0 < q < 1 or (isinstance(q, Integral) and q >= 1))):
         raise DataError(f"q has to be a number of features ≥ 1, or a share 0 < q < 1 of them, got {q!r}: pass e.g. 0.5")
-    left, sigma, history = np.arange(len(c.columns)), np.ones(len(c.columns)), []
+    left, sigma = np.arange(len(c.columns)), np.ones(len(c.columns))
+    history: list[Round] = []
     found = {m: c.select(left, sigma, kernel, ridge, solver, history) for m in sizes if m == len(left)}
     while len(found) < len(set(sizes)):
         # With many features T may fall all the way to σ = ∞, a hard margin, which with fewer there need not be: come back.
@@ -114,7 +143,12 @@ def forward_selection(
     criterion: Criterion = radius_margin,
     solver: str = "auto",
 ) -> Selection:
-    """Select ``m`` features one by one, each time the one with which the bound is least; arguments as for :func:`r2w2`.
+    """Select ``m`` features one by one, each time the one with which the bound is least.
+
+    Parameters
+    ----------
+    X, y, m, kernel, ridge, criterion, solver
+        As for :func:`r2w2`.
 
     >>> from dcprog.radius_margin.kernels import Linear
     >>> X = np.random.default_rng(0).normal(size=(60, 8))

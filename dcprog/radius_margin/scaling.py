@@ -14,10 +14,18 @@ import numpy as np
 from dcprog._typing import Matrix, Vector
 from dcprog.errors import DataError
 from dcprog.functions.checks import count, vector
-from dcprog.kernels import points
-from dcprog.radius_margin.bound import Criterion, check_criterion, check_seen, radius_margin, ridged, without_features
+from dcprog.kernels import kernel_values, points
+from dcprog.radius_margin.bound import (
+    Criterion,
+    check_criterion,
+    check_seen,
+    evaluate,
+    radius_margin,
+    ridged,
+    without_features,
+)
 from dcprog.radius_margin.descent import Smooth, descend_to_features
-from dcprog.radius_margin.kernels import Kernel, as_kernel
+from dcprog.radius_margin.kernels import Kernel, as_kernel, pulled_back, tried
 from dcprog.samples import check_data
 
 
@@ -46,12 +54,12 @@ def scaled(
 
     kernel = as_kernel(kernel)
     check_criterion(criterion)
-    check_seen(kernel(X * start, X * start), ridge)
+    check_seen(tried(kernel, X * start), ridge)
 
     def bound_at(sigma: Vector) -> tuple[float, Vector]:
         Z = X * sigma
-        bound = criterion(ridged(kernel(Z, Z), ridge), y, solver=solver)
-        return bound.value, np.einsum("ik,ik->k", X, kernel.pullback(Z, bound.gradient))
+        value, gamma = evaluate(criterion, ridged(kernel_values(kernel, Z, Z), ridge), y, solver)
+        return value, np.einsum("ik,ik->k", X, pulled_back(kernel, Z, gamma))
 
     return bound_at
 
@@ -69,7 +77,19 @@ def minimise_scaling(
 ) -> Scaling:
     """A stationary point of T(σ) from ``sigma`` (by default e) by L-BFGS, of T(σ) for that ‖σ‖ if T prefers no features.
 
-    ``ridge`` is 1/λ of the training errors, ``criterion`` the bound T, ``solver`` the QP solver by name.
+    Parameters
+    ----------
+    X, y, kernel, ridge
+        As for :func:`~dcprog.radius_margin.machine.train`.
+    criterion : callable
+        The bound T: ``radius_margin``, ``span_bound``, or your own ``criterion(K, y, *, solver)``, which returns an object
+        with the value of T and its gradient ∂T/∂K.
+    sigma : array_like, optional
+        Where to start, with at least one factor that is not zero. A factor that is zero stays so.
+    solver : str
+        A QP solver by name (:func:`dcprog.solvers`), or ``"auto"``.
+    max_iter : int
+        No more than so many iterations of L-BFGS, after which the last point is returned.
 
     >>> from dcprog.radius_margin.kernels import Linear
     >>> rng = np.random.default_rng(0)

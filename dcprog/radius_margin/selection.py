@@ -14,7 +14,7 @@ from dcprog.errors import DataError
 from dcprog.kernels import points
 from dcprog.radius_margin.kernels import Kernel
 from dcprog.radius_margin.machine import Machine, train
-from dcprog.samples import check_data
+from dcprog.samples import check_data, check_varying, varying
 
 
 class Round(NamedTuple):
@@ -81,7 +81,8 @@ def candidates(X: Any, y: Any, m: int) -> Candidates:
     """
     data = check_data(X, y)
     full = points("X", data.X)
-    columns = np.flatnonzero(np.ptp(full, axis=0) > 0)
+    check_varying("R²W²", full)
+    columns = np.flatnonzero(varying(full))
     if not (isinstance(m, Integral) and not isinstance(m, bool) and 1 <= m <= len(columns)):
         raise DataError(
             f"m, the number of features to select, has to be an integer from 1 to {len(columns)}, the number of features "

@@ -110,6 +110,15 @@ class Span:
 def span_bound(K: Matrix, y: Vector, *, solver: str = "auto", eta: float = 0.1, steepness: float = 5.0) -> Span:
     """The span bound for a positive semidefinite kernel matrix ``K`` and labels y = ±1.
 
+    Parameters
+    ----------
+    K, y, solver
+        As for :func:`~dcprog.radius_margin.bound.radius_margin`.
+    eta : float
+        η > 0, which smooths the spans: the smaller, the less, and the nearer they come to jumping.
+    steepness : float
+        Of Ψ(t) = 1/(1 + exp(−steepness·t)), > 0: the larger, the nearer to the step function.
+
     >>> X, y = np.array([[0.0], [2.0], [5.0], [6.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> bound = span_bound(X @ X.T, y)
     >>> bound.change.round(6), bound.errors
