@@ -21,8 +21,9 @@ import scipy.sparse as sp
 
 from dcprog._typing import Indices, Matrix, Vector
 from dcprog.dual_penalty import L1Program, armijo_step
-from dcprog.errors import DataError, FunctionError, unknown_name
+from dcprog.errors import DataError, unknown_name
 from dcprog.functions.checks import number, vector
+from dcprog.kernels import kernel_values
 from dcprog.least_norm import TOLERANCE, least_norm
 from dcprog.models.rules import LinearRule
 from dcprog.samples import Data, check_count, check_data, check_points, check_positions, dense
@@ -244,21 +245,7 @@ def _kernel_values(kernel: Callable[[Matrix, Matrix], Matrix], X: Matrix, Z: Mat
             f"kernel is {kernel!r}, expected a function kernel(X, Z): pass for example "
             "partial(sklearn.metrics.pairwise.rbf_kernel, gamma=1.0)"
         )
-    try:
-        values = kernel(X, Z)
-    except Exception as error:
-        raise FunctionError(f"kernel(X, Z) raised {type(error).__name__}: {error}") from error
-    try:
-        K: Matrix = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise DataError(f"kernel(X, Z) gave {type(values).__name__}, expected a matrix of numbers") from None
-    if K.shape != (len(X), len(Z)):
-        raise DataError(
-            f"kernel(X, Z) has shape {K.shape}, expected {(len(X), len(Z))}: a row for each x, a column for each z"
-        )
-    if not np.isfinite(K).all():
-        raise DataError("kernel(X, Z) has NaN or infinite values: rescale the features, or mend the kernel")
-    return K
+    return kernel_values(kernel, X, Z)
 
 
 def _check_method(method: Callable[..., Separation], parameters: dict[str, Any]) -> None:

@@ -11,11 +11,7 @@ from dcprog import filters, models, nlpsvm, radius_margin, zero_norm
 
 PUBLIC = [getattr(home, name) for home in (filters, nlpsvm, radius_margin, zero_norm) for name in home.__all__]
 AROM = [models.arom, models.l2_arom, models.multiclass_arom]
-FUNCTIONS = {
-    f"{item.__module__}.{item.__name__}": item
-    for item in (*PUBLIC, *AROM)
-    if inspect.isfunction(item) and item is not zero_norm.l2_arom  # whose parameters are those of l1_arom, it says
-}
+FUNCTIONS = {f"{item.__module__}.{item.__name__}": item for item in (*PUBLIC, *AROM) if inspect.isfunction(item)}
 
 
 def documented(function):

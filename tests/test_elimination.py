@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dcprog.zero_norm.elimination import ShrinkingSVM
-from dcprog.zero_norm.margin import maximal_margin
+from dcprog.zero_norm.separation import maximal_margin
 
 
 def samples(seed, n, d):

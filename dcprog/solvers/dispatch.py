@@ -36,6 +36,7 @@ class Solution:
     residuals: Residuals
     iterations: int
     escalations: tuple[str, ...] = ()
+    row_duals: Vector | None = None
 
 
 @dataclass
@@ -101,7 +102,7 @@ class Dispatcher:
                     self._sessions[solver.name].bookmark()
                     self._opening = False
                 assert answer.z is not None
-                return Solution(answer.z, solver.name, residuals, answer.iterations, tuple(failures))
+                return Solution(answer.z, solver.name, residuals, answer.iterations, tuple(failures), answer.row_duals)
             why = answer.message or answer.claim.value if residuals is None else f"its claim does not hold ({residuals})"
             failures.append(f"{solver.name}: {why}")
             if negative.count(answer.claim) == 2:

@@ -15,7 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from dcprog._typing import Mask, Matrix, Vector
-from dcprog.zero_norm.margin import maximal_margin, rotated
+from dcprog.zero_norm.margin import rotated
+from dcprog.zero_norm.separation import maximal_margin
 
 ROUNDS = 10
 """So often active sets are mended before the QP is solved anew."""

@@ -33,7 +33,7 @@ from dcprog.solvers.base import Claim
 from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
 from dcprog.solvers.registry import check as check_solver
 from dcprog.subproblem import Subproblem
-from dcprog.zero_norm.margin import NotSeparableError
+from dcprog.zero_norm.margin import NotSeparableError, unit_of
 
 LARGEST_MAP = 1e8
 """The explicit map holds at most so many numbers."""
@@ -261,6 +261,7 @@ def _dual_svm(K: Matrix, y: Vector, solver: str) -> tuple[Vector, float]:
     """(β, b) of the hard-margin SVM, β = y * α: Problem 8, min ½α'DKDα − e'α subject to y'α = 0, α ≥ 0."""
     n = len(y)
     K = _positive_semidefinite(K)
+    unit = unit_of(K)  # tolerances of solvers are absolute
     dual = Subproblem(
         c=-np.ones(n),
         A=sp.csc_array(y[None, :]),
@@ -268,10 +269,10 @@ def _dual_svm(K: Matrix, y: Vector, solver: str) -> tuple[Vector, float]:
         row_upper=np.zeros(1),
         lower=np.zeros(n),
         upper=np.full(n, np.inf),
-        Q=sp.csc_array(y[:, None] * K * y),
+        Q=sp.csc_array(y[:, None] * (K / unit) * y),
     )
     try:
-        alpha = Dispatcher(dual, solver).solve(dual.c).z
+        alpha = Dispatcher(dual, solver).solve(dual.c).z / unit
     except SubproblemUnsolved as unsolved:
         if unsolved.claim is Claim.UNBOUNDED:  # the dual of infeasible margins
             raise NotSeparableError from unsolved

@@ -24,6 +24,7 @@ from dcprog._typing import Vector
 from dcprog.errors import DataError
 from dcprog.models.rules import LinearRule
 from dcprog.samples import Data, check_data, check_positive
+from dcprog.solvers.registry import check as check_solver
 from dcprog.zero_norm.iterates import ZERO, Iterate, non_zero
 from dcprog.zero_norm.margin import MarginProblem, rotated
 
@@ -35,7 +36,8 @@ def l1_arom(
 
     Parameters
     ----------
-    X, y : training data of two classes
+    X, y : array_like or sparse matrix, array_like
+        Training data of two classes.
     p : 0, 1 or 2
         Norm of w; ‖w‖₂ stands for ½‖w‖₂². p = 2, q = 0 minimises the number of training errors of an SVM.
     q : None, 0, 1 or 2
@@ -45,7 +47,7 @@ def l1_arom(
         λ > 0. For q = 0 the weights of the slacks are λ/ξᵢ in every step. (The paper scales slack columns by 1/λ once, at
         the start, which the first update forgets: a zero norm does not see the scale.)
     solver : str
-        By name.
+        Of the LPs or QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
 
     Examples
     --------
@@ -57,6 +59,7 @@ def l1_arom(
     """
     data = check_data(X, y)
     _check_norms(p, q, (0, 1, 2), lam)
+    check_solver(solver)
     return _l1_steps(data, p, q, lam, solver)
 
 
@@ -98,12 +101,25 @@ def l2_arom(
 ) -> Iterator[Iterate]:
     """The iterates of ℓ2-AROM, without end: one SVM a step, on X * z.
 
-    Parameters are those of :func:`l1_arom`, but p is 0 or 2. Slacks with q = 2 are a ridge 1/λ on the kernel matrix
-    (X * z)(X * z)', those with q = 0 a ridge ξᵢ²/λ that is updated as z is; q = 1 is the usual soft margin.
-
     The SVM is solved as a QP with at most min(n, d) weights: hard margins on classes that are not separable are then an
     error, where libsvm does not return.
 
+    Parameters
+    ----------
+    X, y : array_like or sparse matrix, array_like
+        Training data of two classes.
+    p : 0 or 2
+        Norm of w, as for :func:`l1_arom`.
+    q : None, 0, 1 or 2
+        Norm of the slacks; None has none. Those with q = 2 are a ridge 1/λ on the kernel matrix (X * z)(X * z)', those with
+        q = 0 a ridge ξᵢ²/λ that is updated as z is; q = 1 is the usual soft margin.
+    lam : float
+        λ > 0.
+    solver : str
+        Of the QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
+
+    Examples
+    --------
     >>> from dcprog.zero_norm import converge
     >>> X = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]])
     >>> iterate, status = converge(l2_arom(X, [0, 0, 1, 1]))
@@ -112,6 +128,7 @@ def l2_arom(
     """
     data = check_data(X, y)
     _check_norms(p, q, (0, 2), lam)
+    check_solver(solver)
     return _l2_steps(data, p, q, lam, solver)
 
 

@@ -15,13 +15,13 @@ from dcprog.errors import DataError
 from dcprog.filters import fisher_score
 from dcprog.models._multiclass import ArgmaxRule, check_constraints, margin_rows
 from dcprog.models.rules import LinearRule
-from dcprog.samples import Samples, check_data, check_flag, check_positions, check_samples
+from dcprog.samples import Samples, check_data, check_flag, check_positions, check_samples, check_varying, varying
 from dcprog.solvers.registry import check as check_solver
 from dcprog.zero_norm.elimination import ShrinkingSVM
 from dcprog.zero_norm.iterates import Iterate
-from dcprog.zero_norm.margin import maximal_margin
 from dcprog.zero_norm.multiclass import multiclass_arom
 from dcprog.zero_norm.multiplicative import l1_arom, l2_arom
+from dcprog.zero_norm.separation import maximal_margin
 
 LONGEST = 200
 """AROM iterations that have not come down to r features by then are not going to."""
@@ -300,14 +300,11 @@ def _checked(X: Any, y: Any, r: int) -> Samples:
     samples = check_samples(X, y)
     if len(samples.classes) < 2:
         raise DataError(f"y has {len(samples.classes)} class(es), expected at least 2")
-    dense = samples.X.tocsc() if sp.issparse(samples.X) else samples.X
-    lowest, highest = dense.min(axis=0), dense.max(axis=0)
-    if sp.issparse(dense):
-        lowest, highest = lowest.toarray(), highest.toarray()
-    varying = int(np.count_nonzero(lowest < highest))
-    if isinstance(r, bool) or not (isinstance(r, Integral) and 1 <= r <= varying):
+    check_varying("selection", samples.X)
+    available = int(varying(samples.X).sum())
+    if isinstance(r, bool) or not (isinstance(r, Integral) and 1 <= r <= available):
         raise DataError(
-            f"r is {r!r}, expected an integer from 1 to {varying}, the number of the {dense.shape[1]} features that are not "
-            "constant: choose fewer"
+            f"r is {r!r}, expected an integer from 1 to {available}, those of the {samples.X.shape[1]} features that are "
+            "not constant: choose fewer"
         )
     return samples
