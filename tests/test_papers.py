@@ -65,11 +65,55 @@ def test_the_learned_basis_has_a_lower_bound_than_pca(tmp_path):
 
 
 @needs_data
-def test_the_lp_svm_on_liver(tmp_path):
-    rows = run(fung2004.TABLES[0], tmp_path / "out", ["liver"], ["cplex_svm"], 3)
-    figures = {row.quantity: row.ours for row in rows}
-    assert 55 < figures["test"] < 80
-    assert figures["features"] <= 6
+def test_linear_classifiers_on_liver(tmp_path):
+    """Fung & Mangasarian, Table 2: correctness within 2 points, by a linear and by a quadratic program."""
+    rows = run(fung2004.TABLES[0], tmp_path / "out", ["liver"], ["cplex_svm", "nsvm"], 2)
+    figures = {(row.method, row.quantity): row for row in rows}
+    for method in ("cplex_svm", "nsvm"):
+        for quantity in ("train", "test"):
+            row = figures[method, quantity]
+            assert abs(row.ours - row.paper.value) < 2.5, (method, quantity)
+        assert figures[method, "features"].ours == 6
+
+
+def test_kernels_separate_what_no_plane_does(monkeypatch):
+    """Table 3: a tenth of the points is basis enough; one choice of parameters for all folds."""
+    monkeypatch.setattr(fung2004, "POWERS", (0.125, 0.5, 2.0))
+    X = np.random.default_rng(0).standard_normal((80, 2))
+    data = datasets.Dataset("quadrants", X, np.sign(X[:, 0] * X[:, 1]), ("a", "b"), "drawn")
+    linear = fung2004.linear(data, "nsvm", 0)["quadrants"]
+    reduced = fung2004.gaussian(data, "reduced_cplex_svm", 0)["quadrants"]
+    assert linear["test"] < 65.0
+    assert reduced["test"] > 80.0
+    assert 0 < reduced["functions"] <= 8
+
+
+def test_parameters_are_those_of_all_folds_together():
+    assert fung2004.best([np.array([1.0, 0.8, 0.0]), np.array([0.0, 0.8, 1.0])]) == 1
+    assert fung2004.best([np.array([0.1, 0.2, 0.3]), np.array([0.2, 0.1, 0.0])]) == 0, "the first of several"
+
+
+def test_folds_of_a_partition_test_every_point_once():
+    X, y = generators.weston_linear(45, 8, seed=0)
+    data = datasets.Dataset("toy", X, y, tuple("abcdefgh"), "drawn")
+    first, second = fung2004.folds(data, 0), fung2004.folds(data, 1)
+    for folds in (first, second):
+        assert sum(len(part.labels) for part in folds) == 45
+        for part in folds:
+            assert sorted([*part.tuning, *part.rest]) == list(range(len(part.y)))
+            assert len(part.tuning) == len(part.y) // 10
+    assert any(a.T.shape != b.T.shape or not np.array_equal(a.labels, b.labels) for a, b in zip(first, second, strict=True))
+
+
+def test_figures_of_one_run_scatter_more_than_means_of_several():
+    table = fung2004.TABLES[0]
+    cells = {
+        Cell("table-2", "liver", "nsvm", i): {"lines": {"liver": dict.fromkeys(table.quantities, float(i))}}
+        for i in range(table.trials)
+    }
+    row = table.rows(cells, ["liver"], ["nsvm"])[0]
+    variance = np.var(range(table.trials), ddof=1)
+    assert row.spread == pytest.approx(np.sqrt(variance * (1 + 1 / table.trials)))
 
 
 @needs_data

@@ -74,7 +74,8 @@ def wrong(predicted: Vector, labels: Vector) -> float:
 class Trials(Table):
     """Means over trials. ``lines`` are the lines of the table for a data set, ``loaded`` the sets that have to be here.
 
-    ``load`` gives them as the trials take them, and ``remark`` says how the data or the protocol differ from the paper's.
+    ``load`` gives them as the trials take them, ``remark`` says how the data or the protocol differ from the paper's, and
+    ``of_paper`` how many trials are behind the published figures, if not as many as here.
     """
 
     trials: int
@@ -86,6 +87,7 @@ class Trials(Table):
     cost: float = 1.0
     load: Callable[[str], Dataset] = datasets.load
     remark: str = ""
+    of_paper: int | None = None
 
     def note(self) -> str:
         return self.remark
@@ -133,10 +135,12 @@ class Trials(Table):
         ours, variance = mean_and_variance([values[quantity] for values in found])
         if self.trials == 1:
             return self.row(line, method, quantity, ours, None)
-        error = float(np.sqrt(variance / self.trials))
-        theirs = published(self.study).get(Entry(self.number, line, method, "standard_error"))
-        of_paper = error if theirs is None or quantity != "error" else theirs.value
-        return self.row(line, method, quantity, ours, float(np.hypot(error, of_paper)))
+        printed = published(self.study).get(Entry(self.number, line, method, "standard_error"))
+        if printed is not None and quantity == "error":
+            theirs = printed.value
+        else:
+            theirs = float(np.sqrt(variance / (self.of_paper or self.trials)))
+        return self.row(line, method, quantity, ours, float(np.hypot(np.sqrt(variance / self.trials), theirs)))
 
 
 def _worked(work: Work, data: Any, method: str, trial: int) -> Result:
