@@ -56,6 +56,13 @@ def test_a_published_file_gives_the_same_samples(name, tmp_path, monkeypatch):
     assert name in datasets.available()
 
 
+def test_diagnoses_make_two_sets_of_labels(tmp_path):
+    path = tmp_path / "processed.cleveland.data"
+    path.write_text("".join(f"{','.join(['1.0'] * 13)},{diagnosis}\n" for diagnosis in range(5)))
+    assert RECIPES["cleveland"].read(path)[1].tolist() == [1, -1, -1, -1, -1]
+    assert RECIPES["cleveland_severe"].read(path)[1].tolist() == [1, 1, -1, -1, -1]
+
+
 @needs_data
 @pytest.mark.parametrize(("name", "shape"), [("housing", (506, 13)), ("leukemia", (72, 7129)), ("lymphoma", (96, 4026))])
 def test_the_sets_of_the_other_papers(name, shape, tmp_path, monkeypatch):

@@ -14,13 +14,16 @@ _PROGNOSTIC = (
     "lymph node status",
 )
 
+_HEART = (
+    "age", "sex", "cp", "trestbps", "chol", "fbs", "restecg", "thalach", "exang", "oldpeak", "slope", "ca", "thal",
+)  # fmt: skip
+
 FEATURE_NAMES: dict[str, tuple[str, ...]] = {
     "wpbc60": _PROGNOSTIC,
     "wpbc24": _PROGNOSTIC,
     "liver": ("mcv", "alkphos", "sgpt", "sgot", "gammagt", "drinks"),
-    "cleveland": (
-        "age", "sex", "cp", "trestbps", "chol", "fbs", "restecg", "thalach", "exang", "oldpeak", "slope", "ca", "thal",
-    ),
+    "cleveland": _HEART,
+    "cleveland_severe": _HEART,
     "pima": ("pregnancies", "glucose", "blood pressure", "skin thickness", "insulin", "bmi", "pedigree", "age"),
     "bcw": (
         "clump thickness", "uniformity of cell size", "uniformity of cell shape", "marginal adhesion",

@@ -43,7 +43,7 @@ TABLE_I = {
     "microarray": Counts(2000, 62, 22, 40),
 }
 """Table I of Neumann, Schnörr & Steidl (2005)."""
-SHAPES = {"housing": (506, 13), "leukemia": (72, 7129), "lymphoma": (96, 4026)}
+SHAPES = {"cleveland_severe": (297, 13), "housing": (506, 13), "leukemia": (72, 7129), "lymphoma": (96, 4026)}
 """Samples × features of the other sets: whom their owners count to which class differs from copy to copy."""
 INCOMPLETE = frozenset({"lymphoma"})
 """Sets with missing values, which become the means of their features."""

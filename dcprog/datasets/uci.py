@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -192,3 +192,9 @@ RECIPES: dict[str, Recipe] = {
     ),
 }
 """By the name that :func:`dcprog.datasets.load` knows the set by."""
+RECIPES["cleveland_severe"] = replace(
+    RECIPES["cleveland"],
+    title="heart disease, Cleveland: severe or not",
+    label=lambda cells: 1 if float(cells[13]) <= 1.0 else -1,
+    rule="+1 = diagnosis 0 or 1, −1 = 2 to 4: the labels that Fung & Mangasarian (2004) seem to have",
+)
