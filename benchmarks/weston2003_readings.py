@@ -38,13 +38,11 @@ SOURCES = ("fresh points", "one test set", "a file of 530", "a file of 100 and 5
 class Reading(NamedTuple):
     source: str
     scaled_over: str
-    signed: bool
-
-    def __str__(self) -> str:
-        return f"{self.source}, scaled over {self.scaled_over}, CORR {'with its sign' if self.signed else 'as printed'}"
 
 
-READINGS = [Reading(*reading) for reading in product(SOURCES, ("training", "all"), (False, True))]
+READINGS = [Reading(*reading) for reading in product(SOURCES, ("training points", "all points"))]
+SCORES = {"as printed": [0, 1, 3], "with its sign": [0, 2, 3]}
+"""The methods of a trial that belong together."""
 
 
 class Sample(NamedTuple):
@@ -65,7 +63,7 @@ class Source:
         X, y, T, labels = self._points(n)
         while len(set(y)) < 2:
             X, y, T, labels = self._points(n)
-        known = X if self.reading.scaled_over == "training" else np.vstack([X, T])
+        known = X if self.reading.scaled_over == "training points" else np.vstack([X, T])
         mean, scale = known.mean(axis=0), known.std(axis=0)
         return Sample((X - mean) / scale, y, (T - mean) / scale, labels)
 
@@ -97,20 +95,19 @@ def signed_features(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.argsort(-difference * np.abs(difference) / np.where(spread > 0, spread, np.inf))[:2]
 
 
-def trial(sample: Sample, signed: bool) -> list[float]:
+def trial(sample: Sample) -> list[float]:
+    """Errors of the SVM, of CORR as printed and with its sign, and of the two largest weights."""
     X, y, T, labels = sample
     svm = retrain(X, y, np.arange(FEATURES))
-    corr = signed_features(X, y) if signed else corr_features(X, y, 2)
-    once = np.argsort(-np.abs(svm.w))[:2]
-    rules = (svm, retrain(X, y, corr), retrain(X, y, once))
+    chosen = (corr_features(X, y, 2), signed_features(X, y), np.argsort(-np.abs(svm.w))[:2])
+    rules = (svm, *(retrain(X, y, features) for features in chosen))
     return [100.0 * float((rule.predict(T) != labels).mean()) for rule in rules]
 
 
 def experiment(reading: Reading, seed: int) -> np.ndarray:
-    """Mean errors over 100 trials, all points of a method together."""
+    """Mean errors over 100 trials: a row for each method, a column for each number of points."""
     source = Source(reading, np.random.default_rng([2003, seed]))
-    means = [np.mean([trial(source.draw(n), reading.signed) for _ in range(TRIALS)], axis=0) for n in POINTS]
-    return np.array(means).T.ravel()
+    return np.array([np.mean([trial(source.draw(n)) for _ in range(TRIALS)], axis=0) for n in POINTS]).T
 
 
 def agreement(errors: np.ndarray) -> tuple[np.ndarray, float]:
@@ -131,14 +128,16 @@ def main() -> None:
     figures = [f"{method} {n}" for method in METHODS for n in POINTS]
     print("published: " + ", ".join(f"{name} {value:.1f}" for name, value in zip(figures, PUBLISHED, strict=True)))
     for reading in READINGS:
-        runs = Parallel(n_jobs=given.jobs)(delayed(experiment)(reading, seed) for seed in range(given.experiments))
-        errors = np.array(runs)
-        z, p = agreement(errors)
-        print(
-            f"{reading}: p = {p:.2g}\n   "
-            + "  ".join(f"{e:.1f} ({s:+.1f})" for e, s in zip(errors.mean(axis=0), z, strict=True))
-        )
-        rows.append({**reading._asdict(), "p": p, "errors": errors.mean(axis=0).tolist(), "z": z.tolist()})
+        runs = np.array(Parallel(n_jobs=given.jobs)(delayed(experiment)(reading, i) for i in range(given.experiments)))
+        for score, methods in SCORES.items():
+            errors = runs[:, methods].reshape(len(runs), -1)
+            z, p = agreement(errors)
+            means = zip(errors.mean(axis=0), z, strict=True)
+            print(f"{reading.source}, scaled over {reading.scaled_over}, CORR {score}: p = {p:.2g}")
+            print("   " + "  ".join(f"{error:.1f} ({away:+.1f})" for error, away in means), flush=True)
+            rows.append(
+                {**reading._asdict(), "score": score, "p": p, "errors": errors.mean(axis=0).tolist(), "z": z.tolist()}
+            )
         if given.json:
             given.json.write_text(json.dumps(rows, indent=1))
 

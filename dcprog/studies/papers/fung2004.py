@@ -178,8 +178,8 @@ STUDY = Study(
     (
         "The labels of housing are a guess: the paper does not print its threshold.",
         "Cleveland seems to have other labels in the paper: with disease against none (160/137) all methods are 2 to 3 "
-        "points low, scikit-learn's solver of the quadratic program too. Line cleveland_severe has diagnoses 0 and 1 against 2 "
-        "to 4 (214/83), beside the same published figures.",
+        "points low, scikit-learn's solver of the quadratic program too. Line cleveland_severe has diagnoses 0 and 1 "
+        "against 2 to 4 (214/83), beside the same published figures.",
         "Multiple myeloma (Table 1) and Galaxy Dim are not at hand; times of a 400 MHz Pentium II are not compared.",
     ),
 )
