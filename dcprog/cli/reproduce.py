@@ -101,7 +101,10 @@ def _show(found: Reproduction) -> None:
             print(part.table.note())
     compared = [row for row in found.rows if row.comparable]
     outside = sum(row.outside for row in compared)
-    print(f"{outside} of {len(compared)} differences are more than the variance over the splits explains (*).")
+    if compared:
+        print(f"{outside} of {len(compared)} differences are more than the variance over the splits explains (*).")
+    else:
+        print("One run has no variance to judge the differences by.")
     for name, why in found.absent.items():
         print(f"{name} is left out: {why}")
     for cell, why in found.failures.items():
