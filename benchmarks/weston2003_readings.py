@@ -1,6 +1,7 @@
 """What Table 1 of Weston et al. (2003) leaves open, and which reading of it the published errors agree with.
 
     python -m benchmarks.weston2003_readings [--experiments 60] [--jobs 2] [--json FILE]
+    DCPROG_DATA=… python -m benchmarks.weston2003_readings --microarrays [--jobs 2]
 
 The paper does not say whether all trials draw from one collection of points, whose address it gives, nor over which points
 the inputs are scaled; and CORR may rank with the sign of the difference of the means, against (4.2). Each reading is run as
@@ -8,6 +9,9 @@ so many whole experiments of 100 trials. Printed are, of the SVM, CORR, and the 
 section 4.5) at 10, 20 and 30 points, the mean error of these experiments and by how many of their standard deviations the
 published one differs; and p, the probability that an experiment lies as far from their mean as the published one does, by
 Hotelling's T² in all nine figures.
+
+``--microarrays``: CORR with and without its sign in Tables 2 and 3, on the splits of ``dcprog reproduce weston2003``; χ² is
+the sum of squared differences in their standard errors, as if the published means scattered as ours do.
 """
 
 from __future__ import annotations
@@ -25,7 +29,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy import stats
 
+from dcprog.datasets import Dataset
 from dcprog.datasets.generators import weston_linear
+from dcprog.studies.cells import generator
+from dcprog.studies.papers.trials import random_split
+from dcprog.studies.papers.weston2003 import ARRAYS, NAME, TABLES, error_with
+from dcprog.studies.published import Entry, published
 from dcprog.zero_norm import corr_features, retrain
 
 POINTS, FEATURES, TESTED, TRIALS = (10, 20, 30), 100, 500, 100
@@ -87,12 +96,12 @@ class Source:
         return weston_linear(n, FEATURES, self.rng)
 
 
-def signed_features(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+def signed_features(X: np.ndarray, y: np.ndarray, r: int = 2) -> np.ndarray:
     """CORR of the features that are larger in the positive class; the others rank below."""
     positive, negative = X[y > 0], X[y < 0]
     difference = positive.mean(axis=0) - negative.mean(axis=0)
     spread = positive.var(axis=0) + negative.var(axis=0)
-    return np.argsort(-difference * np.abs(difference) / np.where(spread > 0, spread, np.inf))[:2]
+    return np.argsort(-difference * np.abs(difference) / np.where(spread > 0, spread, np.inf), kind="stable")[:r]
 
 
 def trial(sample: Sample) -> list[float]:
@@ -118,12 +127,38 @@ def agreement(errors: np.ndarray) -> tuple[np.ndarray, float]:
     return away / errors.std(axis=0, ddof=1), float(stats.f.sf(t2 * (k - d) / (d * (k - 1)), d, k - d))
 
 
+def genes(data: Dataset, split: int) -> list[list[float]]:
+    """Errors by number of genes, CORR as printed and with its sign."""
+    table, training, sizes = ARRAYS[data.name]
+    sample = random_split(data, training, generator(NAME, table, data.name, split))
+    fewer = [r for r in sizes if r < data.X.shape[1]]
+    return [[error_with(sample, score(sample.X, sample.y, r)) for r in fewer] for score in (corr_features, signed_features)]
+
+
+def microarrays(jobs: int) -> None:
+    for table in TABLES[1:3]:
+        (name,) = table.loaded
+        data = table.load(name)
+        runs = np.array(Parallel(n_jobs=jobs)(delayed(genes)(data, split) for split in range(table.trials)))
+        fewer = [r for r in ARRAYS[name].genes if r < data.X.shape[1]]
+        printed = np.array([published(NAME)[Entry(table.number, f"{name}_{r}", "corr", "error")].value for r in fewer])
+        print(f"{name}, {' / '.join(map(str, fewer))} genes: published {' / '.join(f'{e:.1f}' for e in printed)}")
+        for position, score in enumerate(SCORES):
+            errors, squares = runs[:, position].mean(axis=0), 2 * runs[:, position].var(axis=0, ddof=1) / len(runs)
+            chi2 = float(((errors - printed) ** 2 / squares).sum())
+            print(f"   {score}: {' / '.join(f'{e:.1f}' for e in errors)}, χ² = {chi2:.0f}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--experiments", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--microarrays", action="store_true")
     given = parser.parse_args()
+    if given.microarrays:
+        microarrays(given.jobs)
+        return
     rows = []
     figures = [f"{method} {n}" for method in METHODS for n in POINTS]
     print("published: " + ", ".join(f"{name} {value:.1f}" for name, value in zip(figures, PUBLISHED, strict=True)))
