@@ -100,6 +100,7 @@ class MarginProblem:
         self._M, self._B, self._solver = M, B, solver
         self._slack_square = np.broadcast_to(np.asarray(slack_square, dtype=float), (self.rows,))[self.slack]
         self._limits = tuple(np.broadcast_to(np.asarray(limit, dtype=float), (self.rows,)) for limit in (least, most))
+        self._hard = not self.slack.any() and bool((self._limits[0] == 1.0).all() and np.isinf(self._limits[1]).all())
         self._bias_unit: float | None = None
         self._load(unit_of(M), 1.0)
 
@@ -140,7 +141,7 @@ class MarginProblem:
         try:
             solution = self._solution(a, c)
         except NotSeparableError:
-            if self.slack.any() or self._bias_unit is not None:
+            if not self._hard or self._bias_unit is not None:
                 raise
             self._examine()
             solution = self._solution(a, c)
@@ -157,7 +158,7 @@ class MarginProblem:
         try:
             return self.dispatcher.solve(np.concatenate([cost, np.zeros(self.biases), c]))
         except SubproblemUnsolved as unsolved:
-            if unsolved.claim is Claim.INFEASIBLE:
+            if unsolved.claim is Claim.INFEASIBLE and not self.slack.all():
                 raise NotSeparableError from unsolved
             raise
 

@@ -78,7 +78,7 @@ def _at_large_costs(M: Any, B: Any, p: int, enough: float, solver: str) -> Hyper
     for lam in 10.0 ** np.arange(2, 9):
         try:
             plane = soft.solve(float(p == 1), lam)
-        except (NotSeparableError, SubproblemUnsolved):
+        except SubproblemUnsolved:
             return None
         if _slacks(M, B, plane).sum() <= enough:
             return plane
