@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from sklearn.exceptions import ConvergenceWarning
 
 from dcprog.zero_norm import (
     NotSeparableError,
@@ -149,3 +150,41 @@ def test_separation_is_proved_or_denied():
         separating_plane(y[:, None] * X, y[:, None])
     with pytest.raises(NotSeparableError):
         MarginProblem(y[:, None] * X, y[:, None], sized=False, square=1.0).solve()
+
+
+@pytest.mark.parametrize("spread", [1e2, 1e3])
+@pytest.mark.parametrize("offset", [1e3, 1e4, 1e5])
+def test_points_far_from_the_origin_are_separated(offset, spread):
+    """b makes up for the mean of each feature, so that it does not matter."""
+    Z = np.random.default_rng(39).standard_normal((30, 6))
+    y = np.where(Z[:, 0] > 0, 1.0, -1.0)
+    X = (Z + offset) * np.array([1 / spread, 1, 1, 1, 1, spread])
+    for arom in (l1_arom, l2_arom):
+        there, here = next(arom(X, y)), next(arom(X - X.mean(axis=0), y))
+        np.testing.assert_allclose(there.w, here.w, rtol=1e-3, atol=1e-3 * np.abs(here.w).max())
+        assert (y * there.rule.decision_function(X)).min() >= 1 - 1e-5
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_columns_of_any_unit_have_the_least_slack(p):
+    """Where coefficients are so small that solvers drop them, it is said that the norm is not proved."""
+    base = np.random.default_rng(0).standard_normal((40, 2))
+    y = np.where(base[:, 1] > 0, 1.0, -1.0)
+    with pytest.warns(ConvergenceWarning, match="least total slack"):
+        rule = retrain(base * [1e7, 1e-7], y, [0, 1], p=p)
+    assert rule.predict(base * [1e7, 1e-7]).tolist() == y.tolist()
+    y[:4] *= -1
+    X = base * [1e5, 1e-5]
+    with pytest.warns(ConvergenceWarning, match="least total slack"):
+        rule = retrain(X, y, [0, 1], p=p)
+    slack = np.maximum(1 - y * rule.decision_function(X), 0).sum()
+    assert slack == pytest.approx(least_slack(y[:, None] * X, y), rel=2e-6)
+
+
+@pytest.mark.filterwarnings("ignore:the hyperplane has the least total slack")
+@pytest.mark.parametrize("seed", [0, 9, 11])
+def test_coefficients_that_a_solver_refuses_go_to_the_next(seed):
+    Z = np.random.default_rng(seed).standard_normal((120, 3))
+    rng = np.random.default_rng(seed + 1)
+    X, y = Z * 10 ** rng.uniform(-9, 9, 3), np.sign(Z @ np.random.default_rng(seed + 1).standard_normal(3))
+    assert retrain(X, y, range(3), p=1).predict(X).tolist() == y.tolist()

@@ -13,7 +13,7 @@ from typing import Any
 from dcprog._blas import one_thread, solver_loaded
 from dcprog._typing import Vector
 from dcprog.certificate import Residuals, verify
-from dcprog.errors import DCProgError
+from dcprog.errors import CapabilityError, DCProgError
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
 from dcprog.solvers.registry import chain
 from dcprog.subproblem import Subproblem
@@ -90,7 +90,13 @@ class Dispatcher:
         for position in range(self._first, len(self._chain)):
             solver = self._chain[position]
             remaining = None if deadline is None else max(deadline - time.perf_counter(), 0.0)
-            answer = self._ask(solver, c, start, remaining)
+            try:
+                answer = self._ask(solver, c, start, remaining)
+            except CapabilityError as refused:
+                if position + 1 == len(self._chain) or (position == 0 and self.options):
+                    raise
+                failures.append(f"{solver.name}: {refused}")
+                continue
             if answer.claim is Claim.TIME_LIMIT:
                 raise SubproblemUnsolved(answer.claim, f"{solver.name}: {answer.message}")
             if answer.claim is Claim.UNBOUNDED or (answer.claim is Claim.INFEASIBLE and not feasible):

@@ -30,6 +30,11 @@ class HighsModel:
         status = self.highs.passModel(_highs_lp(problem))
         if problem.Q is not None:
             status = max(status, self.highs.passHessian(_highs_hessian(problem.Q)), key=lambda s: s.value)
+        self._accepted(status)
+
+    def _accepted(self, status: Any) -> None:
+        import highspy
+
         if status == highspy.HighsStatus.kError:
             raise CapabilityError("HiGHS refuses the model: check for coefficients beyond 1e15 or NaN")
 
@@ -48,12 +53,12 @@ class HighsModel:
     def add_columns(self, c: Vector, A: Sparse, lower: Vector, upper: Vector) -> None:
         """New columns behind the others; A has all rows."""
         A = sp.csc_array(A)
-        self.highs.addCols(len(c), c, lower, upper, A.nnz, A.indptr[:-1], A.indices, A.data)
+        self._accepted(self.highs.addCols(len(c), c, lower, upper, A.nnz, A.indptr[:-1], A.indices, A.data))
 
     def add_rows(self, A: Sparse, lower: Vector, upper: Vector) -> None:
         """New rows below the others; A has all columns."""
         A = sp.csr_array(A)
-        self.highs.addRows(len(lower), lower, upper, A.nnz, A.indptr[:-1], A.indices, A.data)
+        self._accepted(self.highs.addRows(len(lower), lower, upper, A.nnz, A.indptr[:-1], A.indices, A.data))
 
     def use_primal_simplex(self) -> None:
         """For LPs whose last basis is still primal feasible, as it is after a change of costs or with new columns."""
@@ -88,9 +93,10 @@ class HighsModel:
     def values(self) -> tuple[Vector | None, Vector | None]:
         """Primal values of the columns and duals of the rows, None where HiGHS has none."""
         solution = self.highs.getSolution()
-        z = np.array(solution.col_value) if solution.value_valid else None
-        y = np.array(solution.row_dual) if solution.dual_valid else None
-        return z, y
+        z, y = np.array(solution.col_value), np.array(solution.row_dual)
+        has_z = solution.value_valid and len(z) == self.highs.getNumCol()  # after a failure it may call nothing valid
+        has_y = solution.dual_valid and len(y) == self.highs.getNumRow()
+        return z if has_z else None, y if has_y else None
 
     def _without_presolve(self) -> Any:
         """Presolve only says "infeasible or unbounded"; a run without it says which."""

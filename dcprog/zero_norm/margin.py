@@ -5,9 +5,10 @@
 For two classes M = DX and B = y; for more, :mod:`dcprog.models._multiclass` has M and B. Between the steps of ℓ1-AROM only
 the costs a and c change: rescaling the columns of X by z, as Problem 7 of Weston et al. (2003) does, is dividing a by z.
 
-Tolerances of solvers are absolute. So M is brought to the size of 1, and with w = v/u the problem is, times u² (u if κ = 0),
+Tolerances of solvers are absolute. So a dense M is centred, M ← M − BC with C = B⁺M, which b makes up for, and brought
+to the size of 1: with w = v/u the problem is, times u² (u if κ = 0),
 
-    min  u a'|v| + ½κ‖v‖² + u² c'ξ + ½ u² Σ νᵢξᵢ²    subject to    (M/u) v + B b + ξ ≥ e,  ξ ≥ 0
+    min  u a'|v| + ½κ‖v‖² + u² c'ξ + ½ u² Σ νᵢξᵢ²    subject to    (M/u) v + B (b + Cw) + ξ ≥ e,  ξ ≥ 0
 """
 
 from __future__ import annotations
@@ -97,12 +98,13 @@ class MarginProblem:
         self.biases = B.shape[1]
         self.slack = np.zeros(self.rows, dtype=bool) if slack is None else slack
         self.sized, self._square = sized, square
-        self._M, self._B, self._solver = M, B, solver
+        self._M, self._shift = _centred(M, B)
+        self._B, self._solver = B, solver
         self._slack_square = np.broadcast_to(np.asarray(slack_square, dtype=float), (self.rows,))[self.slack]
         self._limits = tuple(np.broadcast_to(np.asarray(limit, dtype=float), (self.rows,)) for limit in (least, most))
         self._hard = not self.slack.any() and bool((self._limits[0] == 1.0).all() and np.isinf(self._limits[1]).all())
         self._bias_unit: float | None = None
-        self._load(unit_of(M), 1.0)
+        self._load(unit_of(self._M), 1.0)
 
     def _load(self, unit: float, bias_unit: float) -> None:
         """With w = v/unit and b = β/bias_unit."""
@@ -140,8 +142,12 @@ class MarginProblem:
         c = np.broadcast_to(np.asarray(slack, dtype=float), (self.rows,))[self.slack]
         try:
             solution = self._solution(a, c)
-        except NotSeparableError:
-            if not self._hard or self._bias_unit is not None:
+        except SubproblemUnsolved as unsolved:
+            if not self._hard:
+                if unsolved.claim is Claim.INFEASIBLE and not self.slack.all():
+                    raise NotSeparableError from unsolved
+                raise
+            if self._bias_unit is not None:
                 raise
             self._examine()
             solution = self._solution(a, c)
@@ -149,24 +155,32 @@ class MarginProblem:
         xi = np.zeros(self.rows)
         xi[self.slack] = parts[-1]
         v = parts[0] - parts[1] if self.sized else parts[0]
-        plane = Hyperplane(v / self._unit, parts[-2] / (self._bias_unit or 1.0), np.maximum(xi, 0.0))
+        w, b = v / self._unit, parts[-2] / (self._bias_unit or 1.0)
+        if self._hard:
+            margin = float((self._M @ w + self._B @ b).min())
+            w, b = (w / margin, b / margin) if margin > 0 else (w, b)
+        plane = Hyperplane(w, b - self._shift @ w, np.maximum(xi, 0.0))
         return plane, None if solution.row_duals is None else solution.row_duals / self._factor
 
     def _solution(self, a: Vector, c: Vector) -> Solution:
         a, c = self._factor / self._unit * a, self._factor * c
         cost = np.concatenate([a, a] if self.sized else [np.zeros(self.d)])
-        try:
-            return self.dispatcher.solve(np.concatenate([cost, np.zeros(self.biases), c]))
-        except SubproblemUnsolved as unsolved:
-            if unsolved.claim is Claim.INFEASIBLE and not self.slack.all():
-                raise NotSeparableError from unsolved
-            raise
+        return self.dispatcher.solve(np.concatenate([cost, np.zeros(self.biases), c]))
 
     def _examine(self) -> None:
-        """Solvers take hard margins for infeasible where w has to be large: try again in units of a plane that separates."""
+        """Solvers fail on hard margins where w has to be large: try again in units of a plane that separates."""
         w, b = separating_plane(self._M, self._B)
         self._bias_unit = margin = float((self._M @ w + self._B @ b).min())
         self._load(margin / float(np.linalg.norm(w)), margin)
+
+
+def _centred(M: Any, B: Any) -> tuple[Any, Matrix]:
+    """(M − BC, C) with C = B⁺M; a sparse M is left as it is."""
+    if sp.issparse(M):
+        return M, np.zeros((B.shape[1], M.shape[1]))
+    dense = B.toarray() if sp.issparse(B) else B
+    C: Matrix = np.linalg.lstsq(dense, M, rcond=None)[0]
+    return M - dense @ C, C
 
 
 def separating_plane(M: Any, B: Any) -> tuple[Vector, Vector]:
@@ -179,8 +193,7 @@ def separating_plane(M: Any, B: Any) -> tuple[Vector, Vector]:
     True
     """
     rows, d = M.shape
-    scale = np.asarray(abs(M).max(axis=0).todense() if sp.issparse(M) else np.abs(M).max(axis=0)).ravel()
-    scale = np.where(scale > 0, scale, 1.0)
+    scale = column_sizes(M)
     unit = sp.csc_array(M @ sp.diags_array(1.0 / scale))
     biases = B.shape[1]
     problem = Subproblem(
@@ -196,6 +209,16 @@ def separating_plane(M: Any, B: Any) -> tuple[Vector, Vector]:
     if not (unit @ u + B @ b).min() > SMALLEST_MARGIN:
         raise NotSeparableError
     return u / scale, b
+
+
+def column_sizes(M: Any) -> Vector:
+    """The largest entries of the columns; 1 for those without any.
+
+    >>> column_sizes(np.array([[3.0, 0.0], [-4.0, 0.0]]))
+    array([4., 1.])
+    """
+    sizes = np.asarray(abs(M).max(axis=0).todense() if sp.issparse(M) else np.abs(M).max(axis=0)).ravel()
+    return np.where(sizes > 0, sizes, 1.0)
 
 
 def unit_of(M: Any) -> float:

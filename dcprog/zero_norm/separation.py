@@ -6,11 +6,12 @@ import warnings
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from dcprog._typing import Vector
 from dcprog.errors import DataError
 from dcprog.solvers.dispatch import SubproblemUnsolved
-from dcprog.zero_norm.margin import Hyperplane, MarginProblem, NotSeparableError
+from dcprog.zero_norm.margin import Hyperplane, MarginProblem, NotSeparableError, column_sizes
 
 SAME = 1e-6
 """Total slacks that differ by less, relatively, are equal."""
@@ -34,15 +35,17 @@ def maximal_margin(M: Any, B: Any, p: int = 2, lam: float = np.inf, solver: str 
         return soft.solve(size, lam)
     try:
         return MarginProblem(M, B, sized=p == 1, square=float(p == 2), solver=solver).solve(size)
-    except NotSeparableError:
+    except (NotSeparableError, SubproblemUnsolved):
         return _least_slack(M, B, p, solver)
 
 
 def _least_slack(M: Any, B: Any, p: int, solver: str) -> Hyperplane:
-    """The smallest norm among the hyperplanes with the least total slack."""
+    """The smallest norm among the hyperplanes with the least total slack, which does not depend on the units of columns."""
     everywhere = np.ones(M.shape[0], dtype=bool)
-    errors = MarginProblem(M, B, sized=False, slack=everywhere, solver=solver)
+    scale = column_sizes(M)
+    errors = MarginProblem(M @ sp.diags_array(1.0 / scale), B, sized=False, slack=everywhere, solver=solver)
     first, alpha = errors.solve_with_duals(slack=1.0)
+    first = first._replace(w=first.w / scale)
     enough = _slacks(M, B, first).sum() * (1.0 + SAME)
     plane = None if alpha is None else _on_the_face(M, B, p, alpha, enough, solver)
     if plane is None:
