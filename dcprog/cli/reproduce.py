@@ -105,6 +105,8 @@ def _show(found: Reproduction) -> None:
         print(f"{outside} of {len(compared)} differences are more than the variance over the splits explains (*).")
     else:
         print("One run has no variance to judge the differences by.")
+    for remark in found.study.remarks:
+        print(remark)
     for name, why in found.absent.items():
         print(f"{name} is left out: {why}")
     for cell, why in found.failures.items():
