@@ -31,13 +31,24 @@ def test_weights_are_those_of_the_svm_trained_anew(n, d, lam, seed):
         kept = np.delete(kept, rng.integers(len(kept)))
 
 
-def test_most_steps_need_no_qp(monkeypatch):
-    X, y, _ = samples(3, 40, 120)
+@pytest.mark.parametrize(("n", "d", "most"), [(40, 120, 0), (300, 40, 2)])
+def test_most_steps_need_no_qp(n, d, most, monkeypatch):
+    """With many points features that go change many active sets: libsvm's are near enough."""
+    X, y, _ = samples(3, n, d)
     trained = []
     anew = ShrinkingSVM._anew
     monkeypatch.setattr(ShrinkingSVM, "_anew", lambda self, part: trained.append(part.shape[1]) or anew(self, part))
     svm = ShrinkingSVM(y, 1.0, "auto")
-    for d in range(120, 60, -1):
-        svm.weights(X[:, :d], X[:, :d] @ X[:, :d].T)
-    assert trained[0] == 120
-    assert len(trained) <= 6
+    for left in range(d, d // 2, -1):
+        svm.weights(X[:, :left], X[:, :left] @ X[:, :left].T)
+    assert len(trained) <= most
+
+
+def test_a_solver_by_name_is_asked(monkeypatch):
+    X, y, _ = samples(3, 40, 12)
+    trained = []
+    anew = ShrinkingSVM._anew
+    monkeypatch.setattr(ShrinkingSVM, "_anew", lambda self, part: trained.append(part.shape[1]) or anew(self, part))
+    by_name, auto = (ShrinkingSVM(y, 1.0, solver).weights(X, X @ X.T) for solver in ("clarabel", "auto"))
+    assert trained == [12]
+    np.testing.assert_allclose(by_name, auto, atol=1e-6)

@@ -7,10 +7,13 @@ system
     yᵢ (Σⱼ αⱼyⱼKᵢⱼ + b) = 1 for i ∈ F,    y'α = 0
 
 in as many unknowns as there are support vectors. If its solution satisfies all conditions it is *the* solution; else what
-violates one changes its set; and if that does not end, the QP is solved anew.
+violates one changes its set. If that does not end from the sets of the last SVM, it is tried from those that libsvm finds to
+low accuracy; and if that does not end either, the QP is solved anew.
 """
 
 from __future__ import annotations
+
+import warnings
 
 import numpy as np
 
@@ -20,6 +23,8 @@ from dcprog.zero_norm.separation import maximal_margin
 
 ROUNDS = 10
 """So often active sets are mended before the QP is solved anew."""
+LONGEST = 100_000
+"""So many steps libsvm may take."""
 TOLERANCE = 1e-9
 
 
@@ -39,13 +44,28 @@ class ShrinkingSVM:
 
     def weights(self, X: Matrix, K: Matrix | None = None) -> Vector:
         """w for the columns X that are left, from the active sets before if K = XX' is given."""
-        if K is None or self._between is None:
+        if K is None:
             return self._anew(X)
-        alpha = self._mended(K, self._between, self._at_lam)
+        alpha = None if self._between is None else self._mended(K, self._between, self._at_lam)
+        if alpha is None and np.isfinite(self._lam) and self._solver == "auto":
+            alpha = self._mended(K, *self._predicted(K))
         if alpha is None:
             return self._anew(X)
         w: Vector = X.T @ (alpha * self._y)
         return w
+
+    def _predicted(self, K: Matrix) -> tuple[Mask, Mask]:
+        """The sets that libsvm finds: 0 < αᵢ < λ, and αᵢ = λ."""
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.svm import SVC
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            svm = SVC(kernel="precomputed", C=self._lam, max_iter=LONGEST).fit(K, self._y)
+        alpha = np.zeros(len(self._y))
+        alpha[svm.support_] = np.abs(svm.dual_coef_[0])
+        at_lam = alpha >= self._lam * (1.0 - 1e-9)
+        return (alpha > 0.0) & ~at_lam, at_lam
 
     def _anew(self, X: Matrix) -> Vector:
         R, U = rotated(X)
