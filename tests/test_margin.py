@@ -18,6 +18,7 @@ from dcprog.zero_norm import (
     multiclass_arom,
     retrain,
     rfe_features,
+    separation,
 )
 from dcprog.zero_norm.kernel import polynomial_features
 from dcprog.zero_norm.margin import MarginProblem, separating_plane
@@ -94,6 +95,16 @@ def test_of_the_least_slack_the_smallest_norm(seed, p):
     X, y = mixed(seed)
     limit, large = (maximal_margin(y[:, None] * X, y[:, None], p, lam) for lam in (np.inf, 1e7))
     assert np.linalg.norm(limit.w, p) <= np.linalg.norm(large.w, p) * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_face_of_the_least_slack_needs_no_large_costs(seed, p, monkeypatch):
+    X, y = mixed(seed)
+    large = maximal_margin(y[:, None] * X, y[:, None], p, 1e7)
+    monkeypatch.setattr(separation, "_at_large_costs", lambda *given: pytest.fail("the multipliers did not tell the face"))
+    limit = maximal_margin(y[:, None] * X, y[:, None], p)
+    assert np.linalg.norm(limit.w, p) == pytest.approx(np.linalg.norm(large.w, p), rel=1e-4)
 
 
 @pytest.mark.parametrize("solver", ["piqp", "clarabel", "ipopt"])
