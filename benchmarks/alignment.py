@@ -19,6 +19,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 import dcprog
+from benchmarks import run
 from dcprog.models.alignment import alignment
 
 LAM, ALPHA, TOL = 0.3, 5.0, 1e-3
@@ -175,9 +176,9 @@ def rows(quick: bool) -> Iterator[dict[str, Any]]:
 
 def compared(problem: str, methods: dict[str, Callable[[], float]], repeats: int) -> Iterator[dict[str, Any]]:
     first: float | None = None
-    for method, run in methods.items():
+    for method, call in methods.items():
         try:
-            objective, seconds = timed(run, repeats)
+            objective, seconds = timed(call, repeats)
         except ImportError as error:
             print(f"{problem:28} {method:24} not installed ({error})")
             continue
@@ -198,4 +199,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -16,6 +16,7 @@ import time
 import numpy as np
 
 import dcprog
+from benchmarks import run
 from dcprog.datasets import load
 from dcprog.models.alignment import alignment
 
@@ -75,4 +76,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -24,6 +24,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 import dcprog
+from benchmarks import run
 from dcprog.datasets import Dataset, available, load
 from dcprog.models import l1_svm
 from dcprog.nlpsvm import Separation, lp_svm, nlpsvm
@@ -133,4 +134,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

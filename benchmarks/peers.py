@@ -122,3 +122,7 @@ def _dca(step: Callable[[np.ndarray], tuple[np.ndarray, float]], d: int, weight:
         change = float((np.abs(new - v) / np.maximum(np.abs(v), 1.0)).max())
         v, iterations = new, iterations + 1
     return rest + weight * (1 - np.exp(-ALPHA * v)).sum(), iterations
+
+
+if __name__ == "__main__":
+    print(__doc__ + "\nThese are measured by python -m benchmarks.linear.")

@@ -1,12 +1,13 @@
 """Selectors side by side: dcprog's RFE and filters against scikit-learn's and SciPy's, in the same process.
 
-    DCPROG_DATA=… OPENBLAS_NUM_THREADS=1 python -m benchmarks.selectors
+    DCPROG_DATA=… OPENBLAS_NUM_THREADS=1 python -m benchmarks.selectors [--data NAME …]
 
 CPU seconds, the best of three; the features that both select are counted.
 """
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +17,7 @@ from scipy.stats import ks_2samp
 from sklearn.feature_selection import RFE, f_classif
 from sklearn.svm import SVC
 
+from benchmarks import run
 from dcprog import datasets
 from dcprog.filters import kolmogorov_smirnov_score, pearson_score
 from dcprog.zero_norm import rfe_features
@@ -59,9 +61,12 @@ def timed(select: Callable[[Any, Any], Any], X: Any, y: Any) -> tuple[float, set
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", nargs="+", default=SETS, help=f"which data sets (default: {' '.join(SETS)})")
+    names = parser.parse_args().data
     print("| data | selector | dcprog [s] | peer [s] | peer : dcprog | in common |")
     print("|---|---|---|---|---|---|")
-    for name in SETS:
+    for name in names:
         data = datasets.load(name, standardise=True)
         for title, (ours, theirs) in PAIRS.items():
             if "RFE" in title and data.X.shape[1] > 2000:
@@ -71,4 +76,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -15,6 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 import dcprog
+from benchmarks import run
 from benchmarks.linear import real, synthetic
 from dcprog.models import alignment, fsv, l2_l0_svm, rlp
 from dcprog.solvers import registry
@@ -48,7 +49,7 @@ def cell(program: dcprog.DCProgram, solver: str, limit: float) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", type=float, default=30.0, help="seconds for each run")
     limit = parser.parse_args().limit
     names = ["auto", *(s.name for s in dcprog.solvers() if s.available)]
@@ -60,4 +61,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

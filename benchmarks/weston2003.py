@@ -26,6 +26,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 from joblib import Parallel, delayed
 
+from benchmarks import run
 from dcprog.datasets.generators import weston_linear
 from dcprog.studies.papers.weston2003 import SELECT
 from dcprog.zero_norm import l1_arom, l2_arom, retrain
@@ -117,4 +118,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -29,6 +29,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy import stats
 
+from benchmarks import run
 from dcprog.datasets import Dataset
 from dcprog.datasets.generators import weston_linear
 from dcprog.studies.cells import generator
@@ -179,4 +180,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

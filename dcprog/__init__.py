@@ -4,9 +4,13 @@ Declare g and h on a Pyomo model, solve by solver name, step through it, and pro
 """
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if not (Path(__file__).parent / "models" / "__init__.py").is_file():
+    import_module("dcprog._clone").find_models_beside_the_package()
 
 # Imported on first use: Pyomo and SciPy take half a second, which ``dcprog --help`` need not wait for.
 _MODULES = frozenset(

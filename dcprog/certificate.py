@@ -6,23 +6,35 @@ At an optimal z of the subproblem with multipliers y of the rows and μ ≤ 0 of
 
 is ≥ 0 where z is at its lower bound, ≤ 0 at its upper and 0 in between. Since the problem is convex this is sufficient, and
 the duality gap is Σ |rⱼ|·(distance of zⱼ to the bound that the sign of rⱼ belongs to), plus the same for the rows.
+
+Every row and every column is judged by itself, relative to the terms that it is made of: a cost of 1e8 elsewhere says
+nothing about a row of size 1. NaN is never a certificate.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dcprog._typing import Vector
 from dcprog.multipliers import multipliers
 from dcprog.solvers.base import Answer
-from dcprog.subproblem import Subproblem
+from dcprog.subproblem import Subproblem, Units
 
 TOLERANCE = 1e-6
 """Largest relative residual with which a claim of optimality is accepted."""
-SMALLEST_SCALE = 1e-3
-"""Gradients below this size are taken as this large: against less, rounding would fail the check."""
+CLOSE = 10.0
+"""A multiplier and the distance that it multiplies are small together where their product is a tenth of what each may be."""
+DUAL_NOISE = 2e-6
+"""TOLERANCE times this is the rounding of a dual, relative to what is usual in its row."""
+NEGLIGIBLE = 1e-8
+"""A residual that moves the objective by less than this share over the size of its variable is none: costs such as
+e^(−αv) may be as small as 1e-183."""
+ROUNDING = 1e-7
+"""Reduced costs below this share of their terms are left out of the duality gap."""
+LEAST = 1e-2
+"""An objective near 0 counts as this share of its largest cost for a unit."""
 
 
 @dataclass(frozen=True)
@@ -46,76 +58,154 @@ class Residuals:
         return f"primal {self.primal:.1e}, dual {self.dual:.1e}, gap {self.gap:.1e}"
 
 
-def verify(problem: Subproblem, c: Vector, answer: Answer) -> Residuals:
-    """Residuals of ``answer`` to ``problem`` with linear cost ``c``."""
+NO_CERTIFICATE = Residuals(np.inf, np.inf, np.inf)
+
+
+def completed(problem: Subproblem, c: Vector, answer: Answer) -> Answer:
+    """``answer`` within the bounds, with multipliers of admissible signs, fitted where the solver gave none."""
     assert answer.z is not None
-    z = answer.z
-    if not np.isfinite(z).all():
-        return Residuals(np.inf, np.inf, np.inf)
-    gradient = problem.gradient(z, c)
-    activity = problem.A @ z if problem.m else np.empty(0)
-    psi = np.array([row.value(z) for row in problem.constraints])
+    z = np.clip(answer.z, problem.lower, problem.upper)
     y, mu = answer.row_duals, answer.constraint_duals
-    if (y is None and problem.m) or (mu is None and problem.constraints):
+    if problem.Q is None and problem.smooth is None and not c.any():  # any point is optimal, whatever the solver's noise
+        y, mu = np.zeros(problem.m), np.zeros(len(problem.constraints))
+    elif np.isfinite(z).all() and ((y is None and problem.m) or (mu is None and problem.constraints)):
         y, mu = multipliers(problem, c, z)
-    scale = _gradient_scale(problem, z, c)
-    reduced = gradient - (problem.A.T @ y if problem.m else 0.0)
-    for multiplier, row in zip(mu if mu is not None else (), problem.constraints, strict=True):
-        reduced = reduced - multiplier * row.gradient(z)
-    signs, gaps = _conditions(reduced, z, problem.lower, problem.upper, scale)
-    if problem.m:
-        row_signs, row_gaps = _conditions(y, activity, problem.row_lower, problem.row_upper, scale)
-        signs, gaps = max(signs, row_signs), gaps + row_gaps
-    if problem.constraints:
-        psi_signs, psi_gaps = _conditions(mu, psi, np.full_like(psi, -np.inf), np.zeros_like(psi), scale)
-        signs, gaps = max(signs, psi_signs), gaps + psi_gaps
+    y = np.zeros(problem.m) if y is None else y
+    mu = np.zeros(len(problem.constraints)) if mu is None else mu
+    least, most = (
+        np.where(np.isfinite(problem.row_upper), -np.inf, 0.0),
+        np.where(np.isfinite(problem.row_lower), np.inf, 0.0),
+    )
+    return replace(answer, z=z, row_duals=np.clip(y, least, most), constraint_duals=np.minimum(mu, 0.0))
+
+
+def verify(problem: Subproblem, c: Vector, answer: Answer, units: Units | None = None) -> Residuals:
+    """Residuals of ``answer`` to ``problem`` with linear cost ``c``; ``units`` say what counts as 1."""
+    assert answer.z is not None
+    if not np.isfinite(answer.z).all():
+        return NO_CERTIFICATE
+    full = completed(problem, c, answer)
+    assert full.z is not None
+    assert full.row_duals is not None
+    assert full.constraint_duals is not None
+    units = units or problem.units()
+    with np.errstate(all="ignore"):
+        strict = _residuals(problem, c, full.z, full.row_duals, full.constraint_duals, units, np.zeros(problem.m))
+        if strict.holds() or not problem.m:
+            return strict
+        usual = usual_duals(problem, slope_sizes(problem, c, full.z))
+        return _residuals(problem, c, full.z, full.row_duals, full.constraint_duals, units, usual)
+
+
+def _residuals(problem: Subproblem, c: Vector, z: Vector, y: Vector, mu: Vector, units: Units, usual: Vector) -> Residuals:
+    """The residuals; ``usual`` is what duals round relative to, 0 where they are taken as they are."""
+    reduced, terms = reduced_gradient(problem, c, z, y, mu)
+    activity, psi = _activity(problem, z), _psi(problem, z)
+    if not all(np.isfinite(part).all() for part in (reduced, terms, activity, psi, y, mu)):
+        return NO_CERTIFICATE
+    if usual.any():
+        terms = terms + DUAL_NOISE * (problem.A_size.T @ usual)
+    relative = np.abs(reduced) / np.where(terms > 0, terms, 1.0)
+    slack = np.where(reduced > 0, z - problem.lower, problem.upper - z)
+    size = np.maximum(np.abs(z), units.column)
+    value = value_size(problem, c, z, units) or 1.0
+    by_column = np.abs(reduced) * np.minimum(slack, size)
+    dual = np.minimum(relative * np.minimum(1.0, CLOSE * slack / size), TOLERANCE / NEGLIGIBLE * by_column / value)
+    row_slack = np.where(y > 0, activity - problem.row_lower, problem.row_upper - activity)
+    row_slack = np.abs(np.where(y == 0, 0.0, row_slack))
+    by_row = np.concatenate([np.abs(y) * row_slack, np.abs(mu * psi)])
+    loose = np.concatenate([row_slack, np.abs(np.where(mu == 0, 0.0, psi))]) / _row_sizes(problem, z, units)
+    share = np.concatenate([np.where(usual > 0, np.abs(y) / np.where(usual > 0, usual, 1.0), 1.0), np.ones(len(mu))])
+    loose = np.minimum(loose * np.minimum(1.0, CLOSE * share), TOLERANCE / NEGLIGIBLE * by_row / value)
+    gap = float(by_column[relative > ROUNDING].sum() + by_row.sum()) / value
     return Residuals(
-        primal=feasibility(problem, z, activity, psi),
-        dual=signs / scale,
-        gap=gaps / (1.0 + abs(problem.value(z, c))),
+        primal=feasibility(problem, z, units),
+        dual=float(dual.max(initial=0.0)),
+        gap=float(np.max([gap, loose.max(initial=0.0)])),
     )
 
 
-def _gradient_scale(problem: Subproblem, z: Vector, c: Vector) -> float:
-    """Size of the parts of the gradient, before they cancel: what a stationarity residual is small against."""
-    parts = [float(np.abs(c).max(initial=0.0)), SMALLEST_SCALE]
+def usual_duals(problem: Subproblem, slopes: Vector) -> Vector:
+    """What a dual of each row may well be: the largest slope for a unit of the row, or what balances such duals of other
+    rows in a column that they share. Solvers round relative to that."""
+    first = _largest_ratio(problem, slopes)
+    return _largest_ratio(problem, slopes + problem.A_size.T @ first) if problem.m else first
+
+
+def _largest_ratio(problem: Subproblem, slopes: Vector) -> Vector:
+    """maxⱼ slopeⱼ/|aᵢⱼ| of every row."""
+    rows, largest = problem.rows_size, np.zeros(problem.m)
+    filled = np.flatnonzero(np.diff(rows.indptr))
+    if filled.size:
+        with np.errstate(all="ignore"):
+            ratios = slopes[rows.indices] / rows.data
+        largest[filled] = np.maximum.reduceat(np.where(np.isfinite(ratios), ratios, 0.0), rows.indptr[filled])
+    return largest
+
+
+def slope_sizes(problem: Subproblem, c: Vector, z: Vector) -> Vector:
+    """For each column, the sum of the absolute values that the gradient of the objective is made of."""
+    sizes = np.abs(c)
     if problem.Q is not None:
-        parts.append(float(np.abs(problem.Q @ z).max(initial=0.0)))
-    if problem.smooth is not None:
-        parts.append(float(np.abs(problem.smooth.gradient(z)).max(initial=0.0)))
-    return max(parts)
+        sizes = sizes + problem.Q_size @ np.abs(z)
+    return sizes if problem.smooth is None else sizes + problem.smooth.gradient_size(z)
 
 
-def feasibility(problem: Subproblem, z: Vector, activity: Vector | None = None, psi: Vector | None = None) -> float:
-    """Largest violation of a bound, row or constraint, relative to the size of its limit."""
-    if activity is None:
-        activity = problem.A @ z if problem.m else np.empty(0)
-    if psi is None:
-        psi = np.array([row.value(z) for row in problem.constraints])
-    violations = [
-        _violation(z, problem.lower, problem.upper),
-        _violation(activity, problem.row_lower, problem.row_upper),
-        float(psi.max(initial=0.0)),
-    ]
-    return float(np.max(violations))
+def reduced_gradient(problem: Subproblem, c: Vector, z: Vector, y: Vector, mu: Vector) -> tuple[Vector, Vector]:
+    """r as above, and for each column the sum of the absolute values that it is made of."""
+    reduced, terms = problem.gradient(z, c), slope_sizes(problem, c, z)
+    if problem.m and y.any():
+        reduced, terms = reduced - problem.A.T @ y, terms + problem.A_size.T @ np.abs(y)
+    for multiplier, row in zip(mu, problem.constraints, strict=True):
+        if multiplier:
+            reduced = reduced - multiplier * row.gradient(z)
+            terms = terms + abs(multiplier) * row.gradient_size(z)
+    return reduced, terms
 
 
-def _violation(values: Vector, lower: Vector, upper: Vector) -> float:
-    below = (lower - values) / (1.0 + np.where(np.isfinite(lower), np.abs(lower), 0.0))
-    above = (values - upper) / (1.0 + np.where(np.isfinite(upper), np.abs(upper), 0.0))
-    return float(np.maximum(below, above).max(initial=0.0))
+def feasibility(problem: Subproblem, z: Vector, units: Units | None = None) -> float:
+    """Largest violation of a bound, row or constraint, relative to what it is made of, and to a thousandth of its unit."""
+    units = units or problem.units()
+    activity, psi = _activity(problem, z), _psi(problem, z)
+    if not (np.isfinite(activity).all() and np.isfinite(psi).all()):
+        return np.inf
+    over = np.concatenate([np.maximum(np.maximum(problem.row_lower - activity, activity - problem.row_upper), 0.0), psi])
+    outside = np.maximum(np.maximum(problem.lower - z, z - problem.upper), 0.0) / np.maximum(np.abs(z), 1e-3 * units.column)
+    if not (over > 0).any():
+        return float(outside.max(initial=0.0))
+    rows = np.maximum(over, 0.0) / _row_sizes(problem, z, units)
+    return float(np.max([outside.max(initial=0.0), rows.max(initial=0.0)]))
 
 
-def _conditions(
-    multipliers: Vector | None, values: Vector, lower: Vector, upper: Vector, scale: float
-) -> tuple[float, float]:
-    """Largest multiplier whose sign has no limit to belong to, and Σ |multiplier|·slack over the others.
+def _row_sizes(problem: Subproblem, z: Vector, units: Units) -> Vector:
+    """What each row and constraint is made of: Σ|aᵢⱼzⱼ| + |limit|, and at least a thousandth of its unit."""
+    limits = np.maximum(*(np.where(np.isfinite(b), np.abs(b), 0.0) for b in (problem.row_lower, problem.row_upper)))
+    rows = problem.A_size @ np.abs(z) + limits + 1e-3 * units.row if problem.m else np.empty(0)
+    slopes = [float((row.gradient_size(z) * units.column).max(initial=0.0)) for row in problem.constraints]
+    psis = np.array([row.size(z) + 1e-3 * slope for row, slope in zip(problem.constraints, slopes, strict=True)])
+    sizes: Vector = np.concatenate([rows, psis])
+    return np.where(sizes > 0, sizes, 1.0)
 
-    Multipliers below rounding are left out of the sum: times a distant bound they would say nothing about the solution.
-    """
-    assert multipliers is not None
-    slack = np.where(multipliers > 0, values - lower, upper - values)
-    size = np.abs(multipliers)
-    homeless = np.isinf(slack)
-    significant = ~homeless & (size > 1e-9 * scale)
-    return float(size[homeless].max(initial=0.0)), float((size[significant] * np.abs(slack[significant])).sum())
+
+def value_size(problem: Subproblem, c: Vector, z: Vector, units: Units) -> float:
+    """What the objective is made of, and a small share of its largest cost for a unit."""
+    size = float(np.abs(c) @ np.abs(z)) + LEAST * _cost_of_a_unit(problem, c, units)
+    if problem.Q is not None:
+        size += 0.5 * float(np.abs(z) @ (problem.Q_size @ np.abs(z)))
+    return size + (0.0 if problem.smooth is None else problem.smooth.size(z))
+
+
+def _cost_of_a_unit(problem: Subproblem, c: Vector, units: Units) -> float:
+    costs = np.abs(c) * units.column
+    if problem.Q is not None:
+        costs = costs + 0.5 * np.abs(problem.Q.diagonal()) * units.column**2
+    return float(costs.max(initial=0.0))
+
+
+def _activity(problem: Subproblem, z: Vector) -> Vector:
+    activity: Vector = problem.A @ z if problem.m else np.empty(0)
+    return activity
+
+
+def _psi(problem: Subproblem, z: Vector) -> Vector:
+    return np.array([row.value(z) for row in problem.constraints])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,12 @@ from pyomo.core.base.objective import Objective
 from pyomo.core.base.var import Var
 
 from dcprog._typing import Indices, Vector
+from dcprog.components import matrices, refuse_unread, scalar_constraints
+from dcprog.constants import is_finite_number
 from dcprog.convex_set import ConvexSet
 from dcprog.errors import DataError, ModelError
 from dcprog.expressions import Parts, take_apart
-from dcprog.matrix_constraint import MatrixConstraint
+from dcprog.merged import Merged
 from dcprog.smooth import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
 from dcprog.subproblem import Subproblem
 from dcprog.tape import batch
@@ -46,6 +49,8 @@ class Compiled:
     slots: Mapping[str, Slot]
     g: SmoothSum
     h: SmoothSum
+    f: Merged
+    """g − h, with what stands in both cancelled."""
     g_parts: Parts
     h_parts: Parts
     feasible_set: Subproblem
@@ -90,26 +95,27 @@ class Compiled:
 def compile_program(model: Any, g: Any, h: Any, convex: Iterable[Any] = ()) -> Compiled:
     """Read the model, g and h. ``convex`` lists the constraints that the user declares convex."""
     _refuse_objectives(model)
+    refuse_unread(model)
     data = list(model.component_data_objects(Var, active=True, descend_into=Block))
     variables = [v for v in data if not v.fixed]
     if not variables:
         raise ModelError("the model has no free variable: add a Var, or unfix one")
+    _check_fixed(data)
     index = {id(v): i for i, v in enumerate(variables)}
     lower, upper = _bounds(variables)
     convex_set = ConvexSet(lower, upper, index)
-    for matrix in model.component_objects(MatrixConstraint, active=True, descend_into=Block):
+    for matrix in matrices(model):
         convex_set.add_matrix(matrix)
-    declared = {id(c) for component in convex for c in (component.values() if component.is_indexed() else [component])}
-    for constraint in model.component_data_objects(Constraint, active=True, descend_into=Block):
+    declared = _declared(convex)
+    for constraint in scalar_constraints(model):
         convex_set.add_constraint(constraint, declared=id(constraint) in declared)
-    values = np.array([np.nan if v.value is None else v.value for v in variables], dtype=float)
-    return _compiled(g, h, tuple(variables), _slots(model, index), convex_set, values)
+    return _compiled(g, h, tuple(variables), _slots(model, index), convex_set, _values(variables))
 
 
 def _compiled(
     g: Any, h: Any, variables: tuple[Any, ...], slots: Mapping[str, Slot], convex_set: ConvexSet, values: Vector
 ) -> Compiled:
-    g_parts, h_parts = (take_apart(e, convex_set.index, len(variables)) for e in (g, h))
+    g_parts, h_parts = (take_apart(e, convex_set.index, len(variables), where) for e, where in ((g, "g"), (h, "h")))
     feasible_set = convex_set.subproblem(Parts(len(variables)))
     with_g = convex_set.copy()  # after its rows were stacked, so that both share them
     return Compiled(
@@ -117,6 +123,7 @@ def _compiled(
         slots=slots,
         g=oracle(g_parts),
         h=oracle(h_parts),
+        f=Merged(g_parts, h_parts),
         g_parts=g_parts,
         h_parts=h_parts,
         feasible_set=feasible_set,
@@ -148,9 +155,27 @@ def _refuse_objectives(model: Any) -> None:
         )
 
 
+def _check_fixed(variables: list[Any]) -> None:
+    for v in variables:
+        if v.fixed and not is_finite_number(v.value):
+            raise DataError(f"variable {v.name} is fixed at {v.value}: fix it at a number, or unfix it")
+
+
+def _declared(convex: Iterable[Any] | None) -> set[int]:
+    """Identities of the constraints that are declared convex: a component, one of its rows, or several of both."""
+    if not isinstance(convex, Iterable | None) or isinstance(convex, str):
+        raise ModelError(f"convex is {convex!r}, expected constraints of the model: pass convex=[m.c]")
+    components: list[Any] = [convex] if hasattr(convex, "ctype") else list(convex or ())
+    declared: set[int] = set()
+    for component in components:
+        if getattr(component, "ctype", None) is not Constraint:
+            raise ModelError(f"convex lists {component!r}, expected constraints of the model: pass convex=[m.c]")
+        declared.update(map(id, component.values() if component.is_indexed() else [component]))
+    return declared
+
+
 def _bounds(variables: list[Any]) -> tuple[Vector, Vector]:
-    lower = np.array([-np.inf if v.lb is None else v.lb for v in variables], dtype=float)
-    upper = np.array([np.inf if v.ub is None else v.ub for v in variables], dtype=float)
+    lower, upper = (np.array([_bound(v, side) for v in variables]) for side in ("lb", "ub"))
     for v in variables:
         if not v.is_continuous():
             raise ModelError(f"variable {v.name} is discrete, but C has to be convex: relax it to Reals with bounds")
@@ -159,6 +184,29 @@ def _bounds(variables: list[Any]) -> tuple[Vector, Vector]:
         i = bad[0]
         raise DataError(f"variable {variables[i].name} has bounds [{lower[i]}, {upper[i]}], which no value satisfies")
     return lower, upper
+
+
+def _bound(variable: Any, side: str) -> float:
+    """v.lb or v.ub, infinite where there is none; Pyomo evaluates them, which a parameter without a value spoils."""
+    try:
+        bound = getattr(variable, side)
+        return float(bound) if bound is not None else -np.inf if side == "lb" else np.inf
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise DataError(
+            f"the bound {side} of variable {variable.name} has no value ({_one_line(error)}): give its parameters values"
+        ) from None
+
+
+def _values(variables: list[Any]) -> Vector:
+    """The variables' values, NaN where there is none."""
+    for v in variables:
+        if v.value is not None and not isinstance(v.value, Real):
+            raise DataError(f"variable {v.name} has the value {v.value!r}: give it a number, or None")
+    return np.array([np.nan if v.value is None else v.value for v in variables], dtype=float)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def _slots(model: Any, index: Mapping[int, int]) -> dict[str, Slot]:

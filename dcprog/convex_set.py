@@ -14,15 +14,20 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog._typing import Vector
+from dcprog._typing import Indices, Vector
+from dcprog.constants import constant, shortened
 from dcprog.convexity import is_positive_semidefinite
+from dcprog.epigraph import epigraph_point
 from dcprog.errors import ConvexityError, DataError, ModelError
 from dcprog.expressions import BoundFunction, Kink, Parts, take_apart
-from dcprog.functions.base import QuadraticForm
+from dcprog.functions.base import Epigraph, QuadraticForm
 from dcprog.matrix_constraint import MatrixConstraint
 from dcprog.smooth import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
 from dcprog.subproblem import Subproblem
 from dcprog.tape import TapeBatch, batch
+
+DEEPEST = 100
+"""Levels of maxima within maxima; each costs as much as all that are inside it."""
 
 
 class ConvexSet:
@@ -35,21 +40,30 @@ class ConvexSet:
         self._rows: list[tuple[dict[int, float], float, float]] = []
         self._smooth_rows: list[list[SmoothTerm]] = []
         self._kinks: list[tuple[int, Kink]] = []
+        self._epigraphs: list[tuple[range, Indices, Epigraph]] = []
+        self._depth = 0
+        self.origins: list[tuple[str, bool]] = []
+        """Of each smooth row: what it came from, and whether the user declared that convex."""
+        self._origin = ("g", False)
         self._stacked: tuple[tuple[int, int, int], tuple[Any, Vector, Vector]] | None = None
 
     def copy(self) -> ConvexSet:
         """A set that can grow on its own; what is in it is shared."""
         other = copy(self)
         other._blocks, other._rows = list(self._blocks), list(self._rows)
-        other._smooth_rows, other._kinks = list(self._smooth_rows), list(self._kinks)
+        other._epigraphs = list(self._epigraphs)
+        other._smooth_rows, other._kinks, other.origins = list(self._smooth_rows), list(self._kinks), list(self.origins)
         return other
 
     def add_matrix(self, component: MatrixConstraint) -> None:
-        """lower ≤ A x ≤ upper; columns of fixed variables move to the limits."""
+        """The rows lower ≤ A x ≤ upper that hold; columns of fixed variables move to the limits."""
         matrix, lower, upper = component.matrix, component.lower, component.upper
-        fixed = np.array([v.fixed for v in component.variables])
+        kept = component.unchanged()
+        if not kept.all():
+            matrix, lower, upper = sp.csc_array(sp.csr_array(matrix)[kept]), lower[kept], upper[kept]
+        fixed = np.array([v.fixed for v in component.variables], dtype=bool)
         if fixed.any():
-            values = np.array([v.value for v in component.variables if v.fixed], dtype=float)
+            values = np.array([constant(v) for v in component.variables if v.fixed])
             shift = matrix[:, np.flatnonzero(fixed)] @ values
             matrix, lower, upper = matrix[:, np.flatnonzero(~fixed)], lower - shift, upper - shift
         try:
@@ -60,8 +74,8 @@ class ConvexSet:
 
     def add_constraint(self, constraint: Any, declared: bool) -> None:
         """An ordinary Pyomo constraint: linear, convex quadratic, with kinks, or declared convex."""
-        lower, upper = _limits(constraint)
-        parts = take_apart(constraint.body, self.index, self.n)
+        body, lower, upper = _body_and_limits(constraint)
+        parts = take_apart(body, self.index, self.n, f"constraint {constraint.name}")
         if parts.is_affine:
             self._rows.append((parts.linear, lower - parts.constant, upper - parts.constant))
             return
@@ -73,10 +87,12 @@ class ConvexSet:
             if np.isfinite(excess):
                 below_zero = replace(side, constant=side.constant + excess)
                 self._check_convex(below_zero, constraint.name, declared)
+                self._origin = (f"constraint {constraint.name}", declared)
                 self._add_below_zero(self._without_kinks(below_zero, f"constraint {constraint.name}"))
 
     def subproblem(self, g: Parts) -> Subproblem:
         """min g over C, its kinks as rows."""
+        self._origin = ("a piece of a maximum in g", False)
         smooth = self._without_kinks(g, "g")
         N = self.size
         epigraph = np.full(N - self.n, np.inf)
@@ -95,11 +111,13 @@ class ConvexSet:
         )
 
     def lift(self, x: Vector) -> Vector:
-        """x followed by the values of the kinks."""
+        """x followed by the values of the kinks and of the epigraph variables."""
         z = np.zeros(self.size)
         z[: self.n] = x
         for position, kink in self._kinks:
             z[position] = TapeBatch([kink.tape]).values(x)[0]
+        for t, indices, epigraph in self._epigraphs:
+            z[t.start : t.stop] = epigraph_point(epigraph, x[indices])
         return z
 
     def _new_variables(self, count: int) -> range:
@@ -125,10 +143,11 @@ class ConvexSet:
         if kink.is_abs:
             if not pieces[0].is_affine:
                 raise ConvexityError(
-                    f"abs({kink.pieces[0]}) in {where}: |·| of something non-linear is not convex in general; use maximum(…)"
+                    f"abs({shortened(kink.pieces[0])}) in {where}: |·| of something non-linear is not convex in general; "
+                    "use maximum(…)"
                 )
             pieces.append(_negated(pieces[0]))
-        rows = [self._without_kinks(p, where) for p in pieces]
+        rows = self._inner_rows(pieces, where)
         for row in rows:
             Q = row.Q(self.size)
             if not row.tapes and Q is not None and not is_positive_semidefinite(Q):
@@ -142,6 +161,15 @@ class ConvexSet:
             self._add_below_zero(row)
         return t
 
+    def _inner_rows(self, pieces: list[Parts], where: str) -> list[Parts]:
+        """The pieces of a kink without the kinks that they hold in turn."""
+        if self._depth == DEEPEST:
+            raise ModelError(f"maxima are nested more than {DEEPEST} deep in {where}: name inner ones by variables t, t ≥ …")
+        self._depth += 1
+        rows = [self._without_kinks(p, where) for p in pieces]
+        self._depth -= 1
+        return rows
+
     def _smooth_function(self, bound: BoundFunction, out: Parts, where: str) -> None:
         function, indices = bound.function, bound.indices
         form = function.quadratic(len(indices))
@@ -152,6 +180,7 @@ class ConvexSet:
             out.constant += scaled.constant
         elif epigraph is not None:
             t = self._new_variables(len(epigraph.c))
+            self._epigraphs.append((t, indices, epigraph))
             out.linear.update(zip(t, (bound.weight * epigraph.c).tolist(), strict=True))
             columns = np.concatenate([indices, np.arange(t.start, t.stop)])
             both = sp.hstack([sp.csc_array(epigraph.A), sp.csc_array(epigraph.B)], format="csc")
@@ -185,6 +214,7 @@ class ConvexSet:
         if Q is not None:
             terms.append(QuadraticTerm(Q))
         self._smooth_rows.append(terms + _nonlinear_terms(row))
+        self.origins.append(self._origin)
 
     def _stacked_rows(self) -> tuple[Any, Vector, Vector]:
         key = (len(self._blocks), len(self._rows), self.size)
@@ -242,12 +272,19 @@ def _negated(parts: Parts) -> Parts:
     )
 
 
-def _limits(constraint: Any) -> tuple[float, float]:
-    lower = -np.inf if constraint.lb is None else float(constraint.lb)
-    upper = np.inf if constraint.ub is None else float(constraint.ub)
+def _body_and_limits(constraint: Any) -> tuple[Any, float, float]:
+    """The body of a constraint, and the numbers that it lies between."""
+    try:
+        body, low, high = constraint.body, constraint.lb, constraint.ub
+        lower, upper = -np.inf if low is None else float(low), np.inf if high is None else float(high)
+    except (ArithmeticError, AttributeError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"constraint {constraint.name} cannot be read ({' '.join(str(error).split())}): its limits have to be numbers, "
+            "or parameters and fixed variables with a value"
+        ) from None
     if not lower <= upper:
         raise DataError(f"constraint {constraint.name} has limits [{lower}, {upper}], which no point satisfies")
-    return lower, upper
+    return body, lower, upper
 
 
 def _place(matrix: Any, columns: Any, size: int) -> Any:

@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 
 from dcprog import algorithms
-from dcprog.algorithms.base import Algorithm, AlgorithmStopped
+from dcprog._typing import Vector
+from dcprog.algorithms.base import Algorithm, AlgorithmStopped, as_rule
+from dcprog.algorithms.criticality import ROUNDING
 from dcprog.algorithms.start import Infeasible, NoStart
-from dcprog.convexity import sample_box
-from dcprog.errors import DataError, FunctionError, ModelError
+from dcprog.errors import DataError, FunctionError, ModelError, SolverFailedError
+from dcprog.log import Log
+from dcprog.multistart import best_of, check_starts
 from dcprog.program import DCProgram
 from dcprog.result import Record, Result, State, Status
 from dcprog.solvers.base import Claim
@@ -35,9 +38,11 @@ def solve(
     callback: Callback | None = None,
     starts: int = 1,
     seed: int | None = None,
-    stop: Rule | None = None,
+    stop: Rule | Callable[[State], bool] | None = None,
     solver_options: Mapping[str, Any] | None = None,
     jobs: int | None = None,
+    fallback: bool = True,
+    verbose: bool = False,
 ) -> Result:
     """Minimise g − h over C by DCA (or another algorithm) to a critical point.
 
@@ -51,19 +56,26 @@ def solve(
     x0 : array or mapping of names to arrays, optional
         Start. By default the model's values, else a feasible point.
     tol : float, optional
-        Tolerance of the algorithm's stopping rule; by default the program's, else 1e-6.
+        Relative tolerance of the certificate, by default 1e-6, and of the algorithm's stopping rule, by default the
+        program's.
     max_iter, time_limit : limits
     callback : callable, optional
-        Called with every :class:`State`; returning True stops.
+        Called with every :class:`State`, of all starts; returning True stops. With one, starts follow each other.
     starts, seed : int
-        With ``starts`` > 1 the run is repeated from random points of C's box, in parallel, and the best is returned;
-        ``result.runs`` reports all of them.
-    stop : Rule, optional
-        Replaces ``tol`` and ``max_iter``, as in ``Gap(1e-8) | MaxIter(100)``.
+        With ``starts`` > 1 the run is repeated from random points of C, in several processes where that pays, and the best
+        is returned; ``result.runs`` reports all of them.
+    stop : Rule or callable, optional
+        Replaces the algorithm's rule and ``max_iter``, as in ``Gap(1e-8) | MaxIter(100)``, or a function of the state that
+        says True. It ends the run in any case; the status is ``converged`` only if the certificate holds there.
     solver_options : mapping, optional
         Passed to the solver as they are.
     jobs : int, optional
-        Processes for several starts; by default as many as there are cores.
+        Processes for several starts; by default, and with −1, as many as there are cores.
+    fallback : bool
+        Whether other solvers are asked where the answer of the one named does not hold. If not, that raises a
+        SolverFailedError, whose ``result`` has what was found until then.
+    verbose : bool
+        Print a line for every iteration.
 
     Returns
     -------
@@ -73,16 +85,29 @@ def solve(
     if not isinstance(program, DCProgram):
         raise ModelError(f"expected a DCProgram, got {type(program).__name__}: declare DCProgram(model, g, h) first")
     check_limits(tol, max_iter)
-    if time_limit is not None and not time_limit > 0:
-        raise DataError(f"time_limit is {time_limit}: pass seconds > 0, or None for no limit")
-    if starts < 1:
-        raise DataError(f"starts is {starts}: pass an integer ≥ 1")
+    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
+        raise DataError(f"time_limit is {time_limit!r}: pass seconds > 0, or None for no limit")
+    check_starts(starts, seed, jobs)
+    if solver_options is not None and not isinstance(solver_options, Mapping):
+        raise DataError(f"solver_options is {solver_options!r}: pass a dict of the solver's own options")
     kind = algorithms.get(algorithm)
-    rule = kind.default_rule(program, tol, max_iter) if stop is None else stop
-    settings: dict[str, Any] = {"solver": solver, "stop": rule, "time_limit": time_limit, "solver_options": solver_options}
+    settings: dict[str, Any] = {
+        "solver": solver,
+        "stop": None if stop is None else as_rule(stop),
+        "tol": tol,
+        "max_iter": max_iter,
+        "time_limit": time_limit,
+        "solver_options": solver_options,
+        "fallback": fallback,
+    }
+    log = Log(beside=callback) if verbose else None
     if starts == 1:
-        return run(kind(program, x0=x0, **settings), callback)
-    return _best_of(kind, program, x0, starts, seed, jobs, settings)
+        result = run(kind(program, x0=x0, **settings), log or callback)
+    else:
+        result = best_of(run, kind, program, x0, starts, seed, jobs, settings, log or callback)
+    if log is not None:
+        log.close(result)
+    return result
 
 
 def run(algorithm: Algorithm, callback: Callback | None = None) -> Result:
@@ -90,6 +115,7 @@ def run(algorithm: Algorithm, callback: Callback | None = None) -> Result:
     began = time.perf_counter()
     states: list[Record] = []
     best: State | None = None
+    last: State | None = None
     messages: list[str] = []
     status = Status.CONVERGED
 
@@ -100,10 +126,12 @@ def run(algorithm: Algorithm, callback: Callback | None = None) -> Result:
         for state in algorithm:
             states.append(Record.of(state))
             messages += [f"iteration {state.iteration}: {why}" for why in state.escalations]
-            best = state if best is None or state.f <= best.f + 1e-12 * (1.0 + abs(best.f)) else best
+            best = state if best is None or state.level <= best.level + ROUNDING * state.size else best
+            last = state
             if callback is not None and callback(state):
                 return report(Status.STOPPED_BY_CALLBACK)
         status = algorithm.status or status
+        best = last if algorithm.certificate is not None else best  # the certificate is that of the last point
     except AlgorithmStopped as stopped:
         status = stopped.status
         messages.append(str(stopped))
@@ -116,7 +144,7 @@ def run(algorithm: Algorithm, callback: Callback | None = None) -> Result:
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
         messages.append("interrupted; the best point so far is kept")
-    except FunctionError as error:
+    except (FunctionError, SolverFailedError) as error:
         error.result = report(Status.SUBPROBLEM_FAILED)
         raise
     return report(status)
@@ -125,7 +153,7 @@ def run(algorithm: Algorithm, callback: Callback | None = None) -> Result:
 def _result(
     algorithm: Algorithm, status: Status, best: State | None, history: list[Record], messages: list[str], seconds: float
 ) -> Result:
-    program, start = algorithm.program, algorithm.start
+    program, start, certificate = algorithm.program, algorithm.start, algorithm.certificate
     if start is not None and start.message:
         messages = [start.message, *messages]
     x = np.full(program.compiled.n, np.nan) if best is None else np.array(best.x)
@@ -141,43 +169,30 @@ def _result(
         status=status,
         objective=np.inf if best is None else best.f,
         x=x,
-        gap=history[-1].gap if history else None,
+        gap=certificate.gap if certificate is not None else None,
         iterations=history[-1].iteration if history else 0,
         algorithm=algorithm.name,
         solver=used[-1] if used else algorithm.dispatcher.first_choice,
         arrays=arrays,
         history=history,
         timings=timings,
+        violation=np.inf if best is None else violation(program, x),
+        stationarity="critical" if status is Status.CONVERGED else None,
+        assumptions=tuple(getattr(program, "assumptions", ())),
         rebuilds=algorithm.dispatcher.rebuilds,
         messages=messages,
         rule=None if program.rule is None or best is None else program.rule(arrays),
     )
 
 
-def _best_of(
-    kind: type[Algorithm],
-    program: DCProgram,
-    x0: Any,
-    starts: int,
-    seed: int | None,
-    jobs: int | None,
-    settings: dict[str, Any],
-) -> Result:
-    """The best of several runs: one from x0, the others from seeded random points of C's box."""
-    from joblib import Parallel, cpu_count, delayed
-
-    compiled = program.compiled
-    centre = np.clip(program.vector({} if x0 is None else x0), compiled.lower, compiled.upper)
-    points = sample_box(compiled.lower, compiled.upper, centre, starts - 1, np.random.default_rng(seed))
-    candidates = [x0, *points]
-    workers = min(starts, cpu_count()) if jobs is None else jobs
-    results: list[Result] = Parallel(n_jobs=workers)(delayed(run)(kind(program, x0=x, **settings)) for x in candidates)
-    best = min(results, key=lambda r: (not r.success, r.objective))
-    best.runs = [
-        {"start": i, "status": str(r.status), "objective": r.objective, "gap": r.gap, "iterations": r.iterations}
-        for i, r in enumerate(results)
-    ]
-    return best
+def violation(program: DCProgram, x: Vector) -> float:
+    """The largest absolute violation of a bound or constraint of the model at x."""
+    C = program.compiled.feasible_set
+    z = program.compiled.lift(x)[: C.n]
+    activity = C.A @ z if C.m else np.empty(0)
+    over = [C.lower - z, z - C.upper, C.row_lower - activity, activity - C.row_upper]
+    over.append(np.array([psi.value(z) for psi in C.constraints]))
+    return float(np.max(np.concatenate([*over, [0.0]])))
 
 
 def check_limits(tol: float | None, max_iter: int) -> None:

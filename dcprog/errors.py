@@ -57,17 +57,31 @@ class FunctionError(DCProgError, RuntimeError):
     """What was found until then, if it happened in a run."""
 
 
+class SolverFailedError(DCProgError, RuntimeError):
+    """The answer of the one solver that may be asked (``fallback=False``) does not hold."""
+
+    result: Result | None = None
+    """What was found until then."""
+
+
 class NotSolvedError(DCProgError, RuntimeError):
     """An estimator cannot be trained, since its optimisation problem was not solved."""
 
 
-def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
-    """Error for an unknown ``name``, with the nearest known one suggested.
+def unknown_name(kind: str, name: object, known: Iterable[str], meant: str | None = None) -> UnknownNameError:
+    """Error for an unknown ``name``, with the nearest known one suggested, or what was ``meant`` where that is certain.
 
-    >>> print(unknown_name("solver", "higs", ["highs", "ipopt"]))
-    unknown solver 'higs': did you mean 'highs'? Known: highs, ipopt
+    >>> print(unknown_name("solver", "HIGS", ["highs", "ipopt"]))
+    unknown solver 'HIGS': did you mean 'highs'? Known: highs, ipopt
     """
     names = sorted(known)
-    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}? " if near else ""
+    meant = meant or nearest(name, names)
+    hint = f"did you mean {meant!r}? " if meant else ""
     return UnknownNameError(f"unknown {kind} {name!r}: {hint}Known: {', '.join(names) or 'none'}")
+
+
+def nearest(name: object, known: Iterable[str], likeness: float = 0.5) -> str | None:
+    """The known name that ``name`` is most like, whatever its capitals, if one is."""
+    by_small_letters = {other.lower(): other for other in known}
+    found = difflib.get_close_matches(str(name).lower(), by_small_letters, n=1, cutoff=likeness)
+    return by_small_letters[found[0]] if found else None

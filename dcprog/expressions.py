@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import pyomo.core.expr.numeric_expr as px
 import scipy.sparse as sp
-from pyomo.core.expr.numvalue import is_potentially_variable, native_numeric_types, value
-from pyomo.core.expr.visitor import StreamBasedExpressionVisitor
-from pyomo.repn import generate_standard_repn
+from pyomo.core.expr.numvalue import is_potentially_variable
 
 from dcprog._typing import Indices, Sparse, Vector
+from dcprog.constants import Fixed, constant, shortened
 from dcprog.errors import DataError, ModelError
 from dcprog.functions.base import ConvexFunction, QuadraticForm
-from dcprog.functions.binding import FunctionExpression
-from dcprog.tape import UNARY, Operation, Tape
-
-SMOOTH_FUNCTIONS = frozenset(UNARY) - {"abs", "reciprocal"}
+from dcprog.functions.binding import FunctionExpression, check_scalar
+from dcprog.functions.compose import merged
+from dcprog.polynomial import Polynomial, polynomial, product
+from dcprog.recorder import Recorder, position
+from dcprog.tape import Tape, TapeBatch
 
 
 @dataclass
@@ -86,199 +86,159 @@ class Parts:
         return not (self.quadratic or self.tapes or self.kinks or self.functions or self.Q(self.n) is not None)
 
 
-def take_apart(expression: Any, index: Mapping[int, int], n: int) -> Parts:
+def take_apart(expression: Any, index: Mapping[int, int], n: int, where: str = "the expression") -> Parts:
     """The parts of ``expression``; ``index`` maps id(variable) to its position among the n variables.
 
-    Fixed variables and parameters count with their values.
+    Fixed variables and parameters count with their values. ``where`` says in errors what the expression is.
     """
-    parts = Parts(n)
-    rest: list[Any] = []
-    _split(expression, 1.0, parts, rest, index)
-    kinked: list[Any] = []
-    smooth: list[Any] = []
-    for term in rest:
-        (kinked if _has_inner_kink(term) else smooth).append(term)
-    parts.tapes += [record(term, index, 1.0) for term in kinked]
-    if smooth:
-        _collect_smooth(smooth, parts, index)
-    _check_finite(parts, expression)
-    return parts
+    check_scalar(expression, where)
+    if isinstance(expression, Real | np.ndarray):
+        expression = constant(expression)
+    reader = _Reader(Parts(n), index)
+    try:
+        reader.read(expression)
+    except RecursionError:
+        raise ModelError(f"{where} is nested too deeply to be read: name parts of it by variables and constraints") from None
+    _check_finite(reader.parts, expression)
+    return reader.parts
 
 
-def _split(node: Any, weight: float, parts: Parts, rest: list[Any], index: Mapping[int, int]) -> None:
-    """Sort the additive terms of ``node``: kinks and vectorised functions into ``parts``, smooth ones into ``rest``."""
-    stack = [(node, weight)]
-    while stack:
-        node, weight = stack.pop()
+class _Reader:
+    """Sorts the additive terms of an expression into ``parts``."""
+
+    def __init__(self, parts: Parts, index: Mapping[int, int]) -> None:
+        self.parts, self.index = parts, index
+        self.fixed, self.recorder = Fixed(), Recorder(index)
+
+    def read(self, expression: Any) -> None:
+        stack = [(expression, 1.0)]
+        while stack:
+            node, weight = stack.pop()
+            stack.extend(self._term(node, weight))
+        self.parts.quadratic = {pair: q for pair, q in self.parts.quadratic.items() if q != 0.0}
+
+    def _term(self, node: Any, weight: float) -> list[tuple[Any, float]]:
+        """Take weight · node in, or return the terms that it is the sum of."""
         kind = type(node)
         if not is_potentially_variable(node):
-            parts.constant += weight * float(value(node))
-        elif kind is px.MonomialTermExpression and not node.arg(1).fixed:
-            _add(parts.linear, _position(node.arg(1), index), weight * float(value(node.arg(0))))
+            self.parts.constant += weight * constant(node)
+        elif kind is px.MonomialTermExpression:
+            return [(node.arg(1), weight * constant(node.arg(0)))]
         elif kind in (px.SumExpression, px.LinearExpression):
-            stack.extend((term, weight) for term in reversed(node.args))
+            return [(term, weight) for term in reversed(node.args)]
         elif kind is px.NegationExpression:
-            stack.append((node.arg(0), -weight))
-        elif kind is px.ProductExpression and not is_potentially_variable(node.arg(0)):
-            stack.append((node.arg(1), weight * float(value(node.arg(0)))))
-        elif kind is px.ProductExpression and not is_potentially_variable(node.arg(1)):
-            stack.append((node.arg(0), weight * float(value(node.arg(1)))))
-        elif kind is px.DivisionExpression and not is_potentially_variable(node.arg(1)):
-            stack.append((node.arg(0), weight / float(value(node.arg(1)))))
-        elif kind is FunctionExpression:
-            positions = np.array([_position(v, index) for v in node.args], dtype=np.int64)
-            parts.functions.append(BoundFunction(weight, node.function, positions))
-        elif kind in (px.AbsExpression, px.MaxExpression):
-            tape = record(node, index, weight)
-            parts.kinks.append(Kink(weight, kind is px.AbsExpression, tuple(node.args), tape))
-        elif node.is_expression_type() and node.is_named_expression_type():
-            stack.append((node.expr, weight))
+            return [(node.arg(0), -weight)]
+        elif node.is_variable_type() and not node.fixed:
+            _add(self.parts.linear, position(node, self.index), weight)
+        elif kind is px.ProductExpression and (self.fixed(node.arg(0)) or self.fixed(node.arg(1))):
+            factor, other = node.args if self.fixed(node.arg(0)) else reversed(node.args)
+            return [(other, weight * constant(factor))]
+        elif kind is px.DivisionExpression and self.fixed(node.arg(1)):
+            return [(node.arg(0), weight * constant(1 / node.arg(1)))]
+        elif self.fixed(node):
+            self.parts.constant += weight * constant(node)
+        elif node.is_named_expression_type():
+            return [(node.arg(0), weight)]
+        elif kind is px.MinExpression:
+            return [(px.MaxExpression(tuple(-piece for piece in node.args)), -weight)]
         else:
-            rest.append(weight * node)
+            self._curved(node, weight)
+        return []
+
+    def _curved(self, node: Any, weight: float) -> None:
+        """A term that is no sum: a vectorised function, a kink, a product or power that may be quadratic, or a tape."""
+        parts, kind = self.parts, type(node)
+        if kind is FunctionExpression:
+            positions = np.array([position(v, self.index) for v in node.args], dtype=np.int64)
+            parts.functions.append(BoundFunction(weight, *merged(node.function, positions)))
+        elif kind in (px.AbsExpression, px.MaxExpression):
+            tape = self.recorder.record(node, weight)
+            if not self._is_number(tape):
+                pieces = tuple(node.args) if kind is px.AbsExpression else _pieces(node)
+                parts.kinks.append(Kink(weight, kind is px.AbsExpression, pieces, tape))
+        else:
+            self._smooth(node, weight)
+
+    def _smooth(self, node: Any, weight: float) -> None:
+        """A quadratic form as such, everything else as a tape."""
+        quadratic = self._product_of_affine(node)
+        if quadratic is None:
+            tape = self.recorder.record(node, weight)
+            quadratic = polynomial(tape)
+            if quadratic is None:
+                if not self._is_number(tape):
+                    self.parts.tapes.append(tape)
+                return
+        self._add_polynomial(quadratic, weight)
+
+    def _is_number(self, tape: Tape) -> bool:
+        """Whether no variable is left in a tape, as in exp(x⁰), which is then added to the constant."""
+        if not tape.variables:
+            self.parts.constant += TapeBatch([tape]).value(np.empty(0))
+        return not tape.variables
+
+    def _add_polynomial(self, polynomial: Polynomial, weight: float) -> None:
+        self.parts.constant += weight * polynomial.constant
+        for i, c in polynomial.linear.items():
+            _add(self.parts.linear, i, weight * c)
+        for pair, c in polynomial.quadratic.items():
+            _add(self.parts.quadratic, pair, weight * c)
+
+    def _product_of_affine(self, node: Any) -> Polynomial | None:
+        """(a'x + b)² and (a'x + b)(c'x + d), the most frequent terms, without the detour of a tape."""
+        if type(node) is px.PowExpression and type(node.arg(1)) in (int, float) and node.arg(1) == 2:
+            form = self._affine(node.arg(0))
+            return None if form is None else product(form, form)
+        if type(node) is px.ProductExpression:
+            one = self._affine(node.arg(0))
+            two = None if one is None else self._affine(node.arg(1))
+            return None if one is None or two is None else product(one, two)
+        return None
+
+    def _affine(self, expression: Any) -> Polynomial | None:
+        """An expression of degree ≤ 1; None if its shape does not say at once that it is one."""
+        form = Polynomial(0.0, {}, {})
+        offset, stack = 0.0, [(expression, 1.0)]
+        while stack:
+            node, weight = stack.pop()
+            kind = type(node)
+            if not is_potentially_variable(node):
+                offset += weight * constant(node)
+            elif node.is_variable_type():
+                if node.fixed:
+                    offset += weight * constant(node)
+                else:
+                    _add(form.linear, position(node, self.index), weight)
+            elif kind is px.MonomialTermExpression:
+                stack.append((node.arg(1), weight * constant(node.arg(0))))
+            elif kind in (px.SumExpression, px.LinearExpression):
+                stack.extend((term, weight) for term in node.args)
+            elif kind is px.NegationExpression:
+                stack.append((node.arg(0), -weight))
+            else:
+                return None
+        return form._replace(constant=offset, linear={i: c for i, c in form.linear.items() if c != 0.0})
 
 
-def _has_inner_kink(term: Any) -> bool:
-    """Whether a maximum or a vectorised function stands inside; Pyomo's own collectors do not know these."""
-    kinds = {type(node) for node in _nodes(term)}
-    return not kinds.isdisjoint((px.MaxExpression, px.MinExpression, FunctionExpression))
-
-
-def _nodes(expression: Any) -> Iterator[Any]:
-    """Every expression node below ``expression``."""
-    stack = [expression]
+def _pieces(node: Any) -> tuple[Any, ...]:
+    """The pieces of a maximum, those of maxima among them included: max(max(a, b), c) = max(a, b, c)."""
+    stack, pieces = list(reversed(node.args)), []
     while stack:
-        node = stack.pop()
-        if type(node) not in native_numeric_types and node.is_expression_type():
-            yield node
-            stack.extend(node.args)
-
-
-def _collect_smooth(rest: Sequence[Any], parts: Parts, index: Mapping[int, int]) -> None:
-    repn = generate_standard_repn(px.SumExpression(list(rest)), quadratic=True)
-    parts.constant += float(value(repn.constant))
-    for v, coefficient in zip(repn.linear_vars, repn.linear_coefs, strict=True):
-        _add(parts.linear, _position(v, index), float(coefficient))
-    for (a, b), coefficient in zip(repn.quadratic_vars, repn.quadratic_coefs, strict=True):
-        i, j = sorted((_position(a, index), _position(b, index)))
-        _add(parts.quadratic, (i, j), float(coefficient))
-    parts.quadratic = {pair: q for pair, q in parts.quadratic.items() if q != 0.0}
-    if repn.nonlinear_expr is not None:
-        leftovers: list[Any] = []
-        _split(repn.nonlinear_expr, 1.0, parts, leftovers, index)
-        parts.tapes += [record(term, index, 1.0) for term in leftovers]
+        piece = stack.pop()
+        if type(piece) is px.MaxExpression:
+            stack.extend(reversed(piece.args))
+        else:
+            pieces.append(piece)
+    return tuple(pieces)
 
 
 def _add(coefficients: dict[Any, float], key: Any, amount: float) -> None:
     coefficients[key] = coefficients.get(key, 0.0) + amount
 
 
-def _position(variable: Any, index: Mapping[int, int]) -> int:
-    try:
-        return index[id(variable)]
-    except KeyError:
-        if variable.fixed:
-            raise ModelError(
-                f"variable {variable.name} is fixed inside a vectorised function: unfix it, or leave it out"
-            ) from None
-        raise ModelError(f"variable {variable.name} belongs to another model: use variables of the model given") from None
-
-
 def _check_finite(parts: Parts, expression: Any) -> None:
     numbers = [parts.constant, *parts.linear.values(), *parts.quadratic.values(), *(b.weight for b in parts.functions)]
     numbers += [c for t in parts.tapes for c in (*t.constants, t.weight)]
     numbers += [c for k in parts.kinks for c in (*k.tape.constants, k.weight)]
-    if not all(map(math.isfinite, numbers)):
-        text = str(expression)
-        raise DataError(
-            f"a coefficient of {text if len(text) < 60 else text[:57] + '...'} is NaN or infinite: check where it came from"
-        )
-
-
-class _Constant(float):
-    """A subexpression that is a number."""
-
-
-class _Recorder(StreamBasedExpressionVisitor):  # type: ignore[misc]
-    """Writes the operations of an expression down; references are ('v', i), ('c', i), ('o', i) until all are known."""
-
-    def __init__(self, index: Mapping[int, int]) -> None:
-        super().__init__()
-        self.index = index
-        self.variables: dict[int, int] = {}
-        self.constants: list[float] = []
-        self.operations: list[tuple[str, tuple[tuple[str, int], ...]]] = []
-
-    def initializeWalker(self, expr: Any) -> tuple[bool, Any]:  # noqa: N802 (Pyomo's name)
-        return self.beforeChild(None, expr, 0)
-
-    def beforeChild(self, node: Any, child: Any, child_idx: int) -> tuple[bool, Any]:  # noqa: N802
-        if type(child) in native_numeric_types or not is_potentially_variable(child):
-            return False, _Constant(value(child))
-        if child.is_variable_type():
-            return False, _Constant(value(child)) if child.fixed else self._variable(child)
-        return True, None
-
-    def exitNode(self, node: Any, data: list[Any]) -> Any:  # noqa: N802
-        if node.is_named_expression_type():
-            return data[0]
-        if all(isinstance(d, _Constant) for d in data):
-            return _Constant(node._apply_operation([float(d) for d in data]))
-        if isinstance(node, px.SumExpression | px.LinearExpression):
-            return self._emit("sum", *data)
-        if isinstance(node, px.NegationExpression):
-            return self._emit("product", _Constant(-1.0), data[0])
-        if isinstance(node, px.ProductExpression):
-            return self._emit("product", *data)
-        if isinstance(node, px.DivisionExpression):
-            return self._quotient(*data)
-        if isinstance(node, px.PowExpression):
-            return self._power(*data)
-        if isinstance(node, px.MaxExpression):
-            return self._emit("max", *data)
-        if isinstance(node, px.MinExpression):
-            negated = [self._emit("product", _Constant(-1.0), d) for d in data]
-            return self._emit("product", _Constant(-1.0), self._emit("max", *negated))
-        if isinstance(node, px.AbsExpression):
-            return self._emit("abs", data[0])
-        if isinstance(node, px.UnaryFunctionExpression) and node.getname() in SMOOTH_FUNCTIONS:
-            return self._emit(node.getname(), data[0])
-        if isinstance(node, FunctionExpression):
-            raise ModelError(f"{node.function!r} stands inside a product, power or function: it can only be added")
-        raise ModelError(f"{node.getname()} in {node} has no derivative here: use smooth functions, abs and dcprog.maximum")
-
-    def _variable(self, variable: Any) -> tuple[str, int]:
-        position = _position(variable, self.index)
-        return "v", self.variables.setdefault(position, len(self.variables))
-
-    def _emit(self, name: str, *args: Any) -> tuple[str, int]:
-        self.operations.append((name, tuple(self._reference(a) for a in args)))
-        return "o", len(self.operations) - 1
-
-    def _reference(self, a: Any) -> tuple[str, int]:
-        if not isinstance(a, _Constant):
-            reference: tuple[str, int] = a
-            return reference
-        self.constants.append(float(a))
-        return "c", len(self.constants) - 1
-
-    def _quotient(self, a: Any, b: Any) -> tuple[str, int]:
-        inverse = _Constant(1.0 / b) if isinstance(b, _Constant) else self._emit("reciprocal", b)
-        return self._emit("product", a, inverse)
-
-    def _power(self, base: Any, exponent: Any) -> tuple[str, int]:
-        if isinstance(exponent, _Constant):
-            return self._emit("power", base, exponent)
-        logarithm = _Constant(math.log(base)) if isinstance(base, _Constant) else self._emit("log", base)
-        return self._emit("exp", self._emit("product", exponent, logarithm))
-
-
-def record(expression: Any, index: Mapping[int, int], weight: float) -> Tape:
-    """The tape of weight · expression."""
-    recorder = _Recorder(index)
-    recorder._emit("sum", recorder.walk_expression(expression))
-    k, m = len(recorder.variables), len(recorder.constants)
-    offset = {"v": 0, "c": k, "o": k + m}
-    operations = tuple(
-        Operation(name, tuple(offset[kind] + i for kind, i in references)) for name, references in recorder.operations
-    )
-    return Tape(tuple(recorder.variables), tuple(recorder.constants), operations, weight)
+    if not np.isfinite(numbers).all():
+        raise DataError(f"a coefficient of {shortened(expression)} is NaN or infinite: check where it came from")

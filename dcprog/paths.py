@@ -15,8 +15,9 @@ from dcprog.driver import check_limits, run
 from dcprog.errors import DataError
 from dcprog.program import DCProgram
 from dcprog.result import Result, Status
-from dcprog.samples import check_data
+from dcprog.samples import check_data, check_samples
 from dcprog.solvers.dispatch import Dispatcher
+from dcprog.stopping import Rule
 from dcprog.subproblem import Subproblem
 
 
@@ -49,6 +50,7 @@ def path(
     continuation: bool = False,
     tol: float | None = None,
     max_iter: int = 1000,
+    stop: Rule | Callable[[DCProgram], Rule] | None = None,
     **parameters: Any,
 ) -> Path:
     """Solve ``factory(X, y, …)`` for every combination of the parameters given as lists, the last one varying fastest.
@@ -56,7 +58,8 @@ def path(
     The data are checked and the model is built once; while only costs change from one program to the next, the solver goes
     on from its last basis or active set. Each run starts where the formulation says, as if it were alone; with
     ``continuation`` it starts at the solution before, which is faster and may end at another critical point. Ctrl-C ends the
-    path with the run that it interrupts.
+    path with the run that it interrupts. ``stop`` is a stopping rule, or makes one for each program, as
+    ``DCA.default_rule`` does: it ends the runs whether the certificate holds or not.
 
     >>> import dcprog.datasets
     >>> from dcprog.models import fsv
@@ -70,15 +73,15 @@ def path(
     if not lists or not all(lists.values()):
         raise DataError("no parameter is a non-empty list: pass the grid as lists, as in lam=[0.1, 0.5]")
     fixed = {name: value for name, value in parameters.items() if name not in lists}
-    data = check_data(X, y)
+    given = (check_data(X, y), None) if len(check_samples(X, y).classes) == 2 else (X, y)
     kind = algorithms.get(algorithm)
     grid = tuple(dict(zip(lists, values, strict=True)) for values in product(*lists.values()))
     results: list[Result] = []
     builds, held, dispatcher = 0, 0, None
     for point in grid:
-        program = factory(data, None, **fixed, **point)
+        program = factory(*given, **fixed, **point)
         start = results[-1].x if continuation and results else None
-        run_of_it = kind(program, solver=solver, x0=start, stop=kind.default_rule(program, tol, max_iter))
+        run_of_it = kind(program, solver=solver, x0=start, tol=tol, max_iter=max_iter, stop=_rule(stop, program))
         if dispatcher is not None and not continuation:
             dispatcher.rewind()
         run_of_it.keep(dispatcher if _fits(dispatcher, run_of_it) else None)
@@ -90,6 +93,10 @@ def path(
         if results[-1].status is Status.INTERRUPTED:
             break
     return Path(grid[: len(results)], tuple(results), builds)
+
+
+def _rule(stop: Rule | Callable[[DCProgram], Rule] | None, program: DCProgram) -> Rule | None:
+    return stop if stop is None or isinstance(stop, Rule) else stop(program)
 
 
 def _fits(dispatcher: Dispatcher | None, algorithm: Algorithm) -> bool:

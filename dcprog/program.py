@@ -8,16 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from dcprog._typing import Vector
+from dcprog._typing import Mask, Vector
+from dcprog.claims import Samples, check_functions, check_set
 from dcprog.compile import Compiled, Slot, compile_program
-from dcprog.convexity import is_positive_semidefinite, midpoint_violation, sample_box
+from dcprog.convexity import sample_box
 from dcprog.errors import ConvexityError, DataError, DomainError, ModelError, unknown_name
 from dcprog.expressions import Parts
+from dcprog.functions.checks import is_number
+from dcprog.points import generic_point
 from dcprog.result import Derived
-from dcprog.smooth import FunctionTerm, QuadraticTerm, SmoothSum, SmoothTerm
-from dcprog.tape import batch
+from dcprog.smooth import LinearTerm
 
 SAMPLES = 32
+SEEDS = 8
+"""How many starts are tried for one at which g and h are finite."""
 
 
 class DCProgram:
@@ -73,24 +77,48 @@ class DCProgram:
         like: DCProgram | None = None,
     ) -> None:
         began = time.perf_counter()
-        if not hasattr(model, "component_data_objects"):
+        if isinstance(model, type) or not hasattr(model, "component_data_objects"):
             raise ModelError(
                 f"expected a Pyomo ConcreteModel, got {type(model).__name__}: pass the model first, then g and h"
             )
+        if tol is not None and not (is_number(tol) and 0 <= tol < np.inf):
+            raise DataError(f"tol is {tol!r}: pass a number ≥ 0, or None for the default")
+        if rule is not None and not callable(rule):
+            raise DataError(f"rule is {rule!r}: pass a function of the result's arrays, or None")
+        if not isinstance(derived or {}, Mapping) or not all(map(callable, (derived or {}).values())):
+            raise DataError(f"derived is {derived!r}: pass a mapping of names to functions of the variables' arrays")
+        if not isinstance(like, DCProgram | None):
+            raise ModelError(f"like is {type(like).__name__}, expected a DCProgram on the same model, or None")
         self.model, self.name = model, name or ("" if model.name == "unknown" else model.name)
         self.derived: Derived = dict(derived or {})
         self.rule = rule
         self.tol = tol
         base = like.compiled if like is not None and like.model is model else None
         self.compiled: Compiled = compile_program(model, g, h, convex) if base is None else base.with_functions(g, h)
-        self.stop_on = None if stop_on is None else tuple(stop_on)
+        self.stop_on = None if stop_on is None else _names(stop_on)
+        for variable in set(self.derived) & set(self.compiled.slots):
+            raise DataError(f"derived has {variable!r}, which is a variable of the model: give it another name")
         for variable in self.stop_on or ():
             if variable not in self.names:
                 raise unknown_name("variable", variable, self.names)
         _check_domain(self.compiled)
         for letter, parts in (("g", self.compiled.g_parts), ("h", self.compiled.h_parts)):
-            _check_convex(self.compiled, parts, letter)
+            _check_weights(parts, letter)
+        points = Samples(self.compiled)
+        self._of_set: tuple[str, ...] = like._of_set if base is not None and like is not None else check_set(points)
+        self._of_functions = check_functions(points)
         self.compile_seconds = time.perf_counter() - began
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is taken as convex without a proof: sampled, or declared by you, and not refuted.
+
+        >>> import pyomo.environ as pyo
+        >>> m = pyo.ConcreteModel(); m.x = pyo.Var(bounds=(-1, 1), initialize=0.5)
+        >>> DCProgram(m, g=pyo.exp(m.x), h=m.x**2).assumptions
+        ('g is convex: sampled at 108 points of C, not proved',)
+        """
+        return (*self._of_set, *self._of_functions)
 
     def value(self, x: Vector) -> float:
         """f(x) = g(x) − h(x)."""
@@ -114,26 +142,56 @@ class DCProgram:
         return {name: self.read(name, x) for name in self.names}
 
     def vector(self, x0: Any) -> Vector:
-        """A starting point as a vector: from a vector, or from a mapping of names to arrays over the model's own values."""
+        """A starting point as a vector: from a vector, or from a mapping of names to arrays over the model's own values.
+
+        In a mapping a Pyomo variable may stand for its name. Variables without a value that h depends on get one that is
+        special in no way, see :func:`dcprog.points.generic_point`; the others get 0, or the bound next to it.
+        """
         n = self.compiled.n
         if isinstance(x0, Mapping):
-            x = np.where(np.isnan(self.compiled.values), 0.0, self.compiled.values)
+            x = self._completed()
             for name, values in x0.items():
-                x = self._overwritten(x, name, values)
+                x = self._overwritten(x, getattr(name, "name", name), values)
         else:
-            x = np.array(x0, dtype=float).ravel()
+            x = _floats("x0", x0, f"pass {n} numbers, or a dict by name").ravel()
             if x.shape != (n,):
                 raise DataError(f"x0 has {x.size} entries, but the program has {n} variables: pass {n}, or a dict by name")
         if not np.isfinite(x).all():
             raise DataError("x0 has NaN or infinite entries: pass finite numbers, or leave x0 out")
         return x
 
-    def _overwritten(self, x: Vector, name: str, values: Any) -> Vector:
+    @property
+    def undecided(self) -> Mask:
+        """The variables without a value whose start matters, since the subgradient of h changes with them."""
+        curved = [t.support for t in self.compiled.h.terms if not isinstance(t, LinearTerm)]
+        matters = np.zeros(self.compiled.n, dtype=bool)
+        matters[np.concatenate(curved or [np.empty(0, dtype=np.int64)])] = True
+        return matters & np.isnan(self.compiled.values)
+
+    def _completed(self) -> Vector:
+        """The model's own values, else generic ones at which g and h are finite, else 0 where that changes nothing."""
+        c = self.compiled
+        unset = np.isnan(c.values)
+        plain = np.where(unset, np.clip(0.0, c.lower, c.upper), c.values)
+        if not unset.any():
+            return plain
+        for which in (self.undecided, unset):
+            for seed in range(SEEDS):
+                x = np.where(which, generic_point(c.lower, c.upper, seed), plain)
+                with np.errstate(all="ignore"):
+                    if np.isfinite([c.g.value(x), c.h.value(x)]).all():
+                        return x
+                if not which.any():
+                    break
+        return plain
+
+    def _overwritten(self, x: Vector, name: Any, values: Any) -> Vector:
         if name not in self.compiled.slots:
             raise unknown_name("variable", name, self.compiled.slots)
         slot = self.compiled.slots[name]
+        given = _floats(f"x0[{name!r}]", values, f"pass numbers of shape {slot.shape}, or a single one")
         try:
-            entries = np.broadcast_to(np.asarray(values, dtype=float), slot.shape).ravel()
+            entries = np.broadcast_to(given, slot.shape).ravel()
         except ValueError:
             raise DataError(f"x0[{name!r}] has shape {np.shape(values)}, expected {slot.shape} or a single number") from None
         free = slot.positions >= 0
@@ -144,6 +202,23 @@ class DCProgram:
         c = self.compiled
         kind = c.subproblem.problem_class
         return f"DCProgram({self.name!r}: {c.n} variables, {c.subproblem.m} rows, {kind} subproblems)"
+
+
+def _names(variables: Any) -> tuple[Any, ...]:
+    """Names of variables, given as one or several names or Pyomo variables."""
+    several = isinstance(variables, Iterable) and not isinstance(variables, str) and not hasattr(variables, "name")
+    return tuple(getattr(v, "name", v) for v in (variables if several else [variables]))
+
+
+def _floats(name: str, values: Any, advice: str) -> Vector:
+    """A new array of real numbers."""
+    try:
+        given = np.array(values)
+        if given.dtype.kind not in "biufO":
+            raise TypeError(f"{given.dtype} is no type of real numbers")
+        return given.astype(float)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise DataError(f"{name} does not hold real numbers ({error}): {advice}") from None
 
 
 class _Arrays(Mapping[str, np.ndarray]):
@@ -184,8 +259,8 @@ def _check_domain(compiled: Compiled) -> None:
             raise DomainError(f"h is not finite at {where}, a point of C where g is: bound the variables away from it")
 
 
-def _check_convex(compiled: Compiled, parts: Parts, letter: str) -> None:
-    """Quadratic forms exactly; expressions and users' own functions by sampling; our own functions are convex by proof."""
+def _check_weights(parts: Parts, letter: str) -> None:
+    """Kinks and convex functions are added, not subtracted."""
     for kink in parts.kinks:
         if kink.weight < 0:
             what = "abs" if kink.is_abs else "maximum"
@@ -197,32 +272,8 @@ def _check_convex(compiled: Compiled, parts: Parts, letter: str) -> None:
             raise ConvexityError(
                 f"{bound.function!r} has the negative coefficient {bound.weight} in {letter}: move it to the other function"
             )
-    Q = parts.Q(parts.n)
-    foreign = [b for b in parts.functions if not type(b.function).__module__.startswith("dcprog.")]
-    curved = parts.tapes or foreign or (letter == "h" and parts.kinks)
-    if Q is not None and not curved and not is_positive_semidefinite(Q):
-        raise ConvexityError(f"the quadratic part of {letter} has a negative eigenvalue, so {letter} is not convex")
-    if not (curved or parts.kinks):
-        return
-    terms: list[SmoothTerm] = [] if Q is None else [QuadraticTerm(Q)]
-    terms += batch([*parts.tapes, *(k.tape for k in parts.kinks)])
-    terms += [FunctionTerm(b.function, b.indices, b.weight) for b in foreign]
-    centre = _centre(compiled)
-    points = sample_box(compiled.lower, compiled.upper, centre, SAMPLES, np.random.default_rng(0))
-    violation = midpoint_violation(SmoothSum(terms, compiled.n).value, points)
-    if violation is not None:
-        a, b, excess = violation
-        raise ConvexityError(
-            f"{letter} is not convex: between {_short(a)} and {_short(b)} its value at the midpoint exceeds the mean of the "
-            f"values at the ends by {excess:.3g}"
-        )
 
 
 def _centre(compiled: Compiled) -> Vector:
     start = np.where(np.isnan(compiled.values), 0.0, compiled.values)
     return np.clip(start, compiled.lower, compiled.upper)
-
-
-def _short(x: Vector) -> str:
-    shown = ", ".join(f"{v:.3g}" for v in x[:4])
-    return f"({shown}{', …' if len(x) > 4 else ''})"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import os
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import Enum
@@ -12,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dcprog._typing import Vector
-from dcprog.errors import unknown_name
+from dcprog.errors import DataError, unknown_name
 
 if TYPE_CHECKING:
+    from dcprog.algorithms.criticality import Multipliers
     from dcprog.certificate import Residuals
 
 Derived = Mapping[str, Callable[[Mapping[str, np.ndarray]], np.ndarray]]
@@ -26,9 +31,19 @@ ARRAY = "array "
 
 
 class Status(str, Enum):
-    """How a run ended. DCA finds critical points, so the best of these is ``converged``, never "optimal"."""
+    """How a run ended. DCA finds critical points, so the best of these is ``converged``, never "optimal".
+
+    ``converged`` needs the certificate at the point that is returned (:mod:`dcprog.algorithms.criticality`). ``stalled``:
+    nothing moves any more, and the certificate does not hold. ``stopped_by_rule``: a rule that you passed ended the run,
+    and it does not hold. ``defective``: a gap of criticality was negative beyond rounding, so a solver, a gradient or the
+    convexity of g is wrong. ``unknown``: a solver calls a subproblem unbounded, and no ray proves it.
+    """
 
     CONVERGED = "converged"
+    STALLED = "stalled"
+    STOPPED_BY_RULE = "stopped_by_rule"
+    DEFECTIVE = "defective"
+    UNKNOWN = "unknown"
     ITERATION_LIMIT = "iteration_limit"
     TIME_LIMIT = "time_limit"
     INTERRUPTED = "interrupted"
@@ -48,13 +63,20 @@ def _unnamed(name: str, x: Vector) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """One iterate. ``gap``, ``step`` and what follows belong to the iteration that led here, and are None at the start."""
+    """One iterate. ``gap``, ``step`` and what follows belong to the iteration that led here, and are None at the start:
+    ``gap`` is the gap of criticality of the iterate before. ``level`` is f without its constant, which would
+    swallow its last digits, and ``size`` the size of its terms;
+    ``scale`` is what a gap is small against.
+    """
 
     iteration: int
     x: Vector
     f: float
     g: float
     h: float
+    level: float = 0.0
+    size: float = 0.0
+    scale: float = 0.0
     gap: float | None = None
     step: float | None = None
     solver: str | None = None
@@ -62,6 +84,7 @@ class State:
     escalations: tuple[str, ...] = ()
     seconds: float = 0.0
     previous: Vector | None = None
+    multipliers: Multipliers | None = field(default=None, repr=False)
     read: Callable[[str, Vector], np.ndarray] = field(default=_unnamed, repr=False)
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -122,8 +145,11 @@ class Record:
 class Result(Mapping[str, np.ndarray]):
     """The outcome of :func:`dcprog.solve`.
 
-    ``result["w"]`` is the array of the model's variable w. ``gap`` is f(x_k) − [g(x_{k+1}) − h(x_k) − ⟨u_k, x_{k+1} − x_k⟩]
-    of the last iteration: it is ≥ 0, and 0 says that x_k solves its own subproblem, i.e. is critical.
+    ``result["w"]`` or ``result[m.w]`` is the array of the model's variable w. ``gap`` is the gap of criticality of x itself,
+    g(x) − h(x) − min {g(y) − h(x) − ⟨u, y − x⟩ : y ∈ C} ≥ 0: 0 says that x solves its own subproblem, i.e. is critical;
+    None: a limit or a failure came before it was known. ``violation`` is the largest absolute violation of a bound or
+    constraint of the model. ``assumptions`` lists what was declared or sampled, not proved. ``bound`` is a proved lower
+    bound of f, None here.
     """
 
     name: str
@@ -137,6 +163,10 @@ class Result(Mapping[str, np.ndarray]):
     arrays: dict[str, np.ndarray] = field(repr=False)
     history: list[Record] = field(repr=False)
     timings: dict[str, float]
+    violation: float = np.inf
+    bound: float | None = None
+    stationarity: str | None = None
+    assumptions: tuple[str, ...] = ()
     rebuilds: int = 0
     messages: list[str] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list, repr=False)
@@ -148,10 +178,20 @@ class Result(Mapping[str, np.ndarray]):
         """Whether the run converged."""
         return self.status is Status.CONVERGED
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    def __getitem__(self, name: Any) -> np.ndarray:
+        if hasattr(name, "parent_component"):
+            return self._of_component(name)
         if name not in self.arrays:
             raise unknown_name("variable", name, self.arrays)
         return self.arrays[name]
+
+    def _of_component(self, variable: Any) -> np.ndarray:
+        """The array of a Pyomo variable, or the entry of one element of it."""
+        component = variable.parent_component()
+        array = self[component.name]
+        if variable is component:
+            return array
+        return np.asarray(array.ravel()[list(component.keys()).index(variable.index())])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.arrays)
@@ -160,7 +200,7 @@ class Result(Mapping[str, np.ndarray]):
         return len(self.arrays)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.arrays
+        return name in self.arrays if isinstance(name, str) else getattr(name, "name", None) in self.arrays
 
     def __str__(self) -> str:
         gap = "–" if self.gap is None else f"{self.gap:.2e}"
@@ -170,6 +210,7 @@ class Result(Mapping[str, np.ndarray]):
             f"with {self.solver}",
             f"  objective  {self.objective:.10g}",
             f"  gap        {gap}",
+            f"  violation  {self.violation:.2e}",
             f"  seconds    {times}",
             *(f"  note       {message}" for message in self.messages),
         ]
@@ -186,23 +227,27 @@ class Result(Mapping[str, np.ndarray]):
                         variable.set_value(float(value), skip_validation=True)
 
     def save(self, path: str | Path) -> None:
-        """Write ``path``.json (everything but arrays) and ``path``.npz (the arrays)."""
-        base = Path(path)
+        """Write ``path``.json (everything but arrays) and ``path``.npz (the arrays), each whole or not at all."""
         arrays: dict[str, Any] = {"x": self.x, **{ARRAY + name: values for name, values in self.arrays.items()}}
-        np.savez_compressed(base.with_name(base.name + ".npz"), **arrays)
-        base.with_name(base.name + ".json").write_text(json.dumps(self.to_dict(), indent=1, allow_nan=True))
+        packed = io.BytesIO()
+        np.savez_compressed(packed, **arrays)
+        _replace_file(_beside(path, ".npz"), packed.getvalue())
+        _replace_file(_beside(path, ".json"), json.dumps(self.to_dict(), indent=1, allow_nan=True).encode())
 
     @classmethod
     def load(cls, path: str | Path) -> Result:
-        """Read what :meth:`save` wrote."""
-        base = Path(path)
-        data = json.loads(base.with_name(base.name + ".json").read_text())
-        with np.load(base.with_name(base.name + ".npz"), allow_pickle=False) as npz:
+        """Read what :meth:`save` wrote; ``path`` is what it was given."""
+        words, numbers = _beside(path, ".json"), _beside(path, ".npz")
+        with _reading(words):
+            data = json.loads(words.read_text(encoding="utf-8"))
+            data["status"] = Status(data["status"])
+            data["history"] = [Record(**record) for record in data["history"]]
+        with _reading(numbers), np.load(numbers, allow_pickle=False) as npz:
             arrays = {name.removeprefix(ARRAY): npz[name] for name in npz.files if name.startswith(ARRAY)}
             x = npz["x"]
-        data["status"] = Status(data["status"])
-        data["history"] = [Record(**record) for record in data["history"]]
-        return cls(x=x, arrays=arrays, **data)
+        with _reading(words):
+            data["assumptions"] = tuple(data["assumptions"])
+            return cls(x=x, arrays=arrays, **data)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the arrays, as plain JSON types."""
@@ -216,6 +261,10 @@ class Result(Mapping[str, np.ndarray]):
             "solver": self.solver,
             "history": [asdict(record) for record in self.history],
             "timings": self.timings,
+            "violation": self.violation,
+            "bound": self.bound,
+            "stationarity": self.stationarity,
+            "assumptions": list(self.assumptions),
             "rebuilds": self.rebuilds,
             "messages": self.messages,
             "runs": self.runs,
@@ -226,3 +275,32 @@ class Result(Mapping[str, np.ndarray]):
         from dcprog.plots import plot_convergence
 
         return plot_convergence(self, ax)
+
+
+def _beside(path: str | Path, ending: str) -> Path:
+    return Path(path).with_name(Path(path).name + ending)
+
+
+def _replace_file(path: Path, content: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+    try:
+        temporary.write_bytes(content)
+        os.replace(temporary, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise DataError(f"{path} cannot be written ({error.strerror or error}): save the result elsewhere") from None
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Whatever is wrong with a file is one sentence that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(
+            f"{path} cannot be read ({error.strerror or error}): pass the path that save() was given, without an ending"
+        ) from None
+    except Exception as error:  # whatever JSON, zip files and NumPy come up with
+        why = f"{type(error).__name__}: {error}"
+        raise DataError(f"{path} is truncated, or no result of dcprog ({why}): save it anew") from None

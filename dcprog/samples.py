@@ -82,6 +82,8 @@ def check_samples(X: Any, y: Any) -> Samples:
     >>> check_samples([[0.0], [1.0], [2.0]], ["a", "c", "b"]).codes
     array([0, 2, 1])
     """
+    if isinstance(X, Data):
+        return Samples(X.X, np.where(X.y > 0, 1, 0), np.array(X.classes), X.names)
     names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
     X = _matrix(X)
     if 0 in X.shape:
@@ -174,14 +176,29 @@ def _labels(y: Any) -> np.ndarray:
         labels = labels.ravel()
     if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
         raise DataError("y has NaN or infinite labels: drop those samples first")
-    if labels.dtype.kind == "O" or (labels.dtype.kind in "US" and not hasattr(y, "dtype")):
-        values = np.asarray(y, dtype=object).ravel()
-        if any(value is None or (isinstance(value, float) and not np.isfinite(value)) for value in values):
-            raise DataError("y has missing or infinite labels (None, NaN): drop those samples first")
-        texts = sum(isinstance(value, str | bytes) for value in values)
-        if 0 < texts < len(values):
-            raise DataError(f"y has {texts} strings among {len(values)} labels, expected one type: pass strings, or numbers")
+    check_one_type(y)
     return labels
+
+
+def check_one_type(y: Any) -> None:
+    """Labels are all strings or all not: NumPy turns a number among strings into one silently, or cannot sort them.
+
+    >>> check_one_type(["a", 1, "a"])
+    Traceback (most recent call last):
+    dcprog.errors.DataError: y has 2 strings among 3 labels, expected one type: pass strings, or numbers
+    """
+    if not (isinstance(y, list | tuple) or getattr(y, "dtype", None) == np.dtype(object)):
+        return
+    try:
+        values = np.asarray(y, dtype=object).ravel()
+    except ValueError:
+        return  # lists of several lengths are no labels, which is said elsewhere
+    if any(value is None or (isinstance(value, float) and not np.isfinite(value)) for value in values):
+        raise DataError("y has missing or infinite labels (None, NaN): drop those samples first")
+    for kind, name in ((str, "strings"), (bytes, "bytes")):
+        found = sum(isinstance(value, kind) for value in values)
+        if 0 < found < len(values):
+            raise DataError(f"y has {found} {name} among {len(values)} labels, expected one type: pass strings, or numbers")
 
 
 def check_positive(**parameters: float) -> None:

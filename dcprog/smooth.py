@@ -14,9 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from dcprog._typing import Indices, Sparse, Vector
+from dcprog._typing import Indices, Matrix, Sparse, Vector
 from dcprog.errors import FunctionError
 from dcprog.functions.base import ConvexFunction
+from dcprog.tape import TapeBatch
 
 
 class SmoothTerm(Protocol):
@@ -38,6 +39,12 @@ class SmoothTerm(Protocol):
 
     def add_gradient(self, z: Vector, out: Vector) -> None:
         """Add the gradient at z to ``out``."""
+
+    def size(self, z: Vector) -> float:
+        """The sum of the absolute values that the value is made of: what its rounding error is relative to."""
+
+    def add_gradient_size(self, z: Vector, out: Vector) -> None:
+        """Add the sums of the absolute values that the gradient is made of to ``out``."""
 
     def hessian_values(self, z: Vector) -> Vector:
         """Values of the Hessian at (rows, cols)."""
@@ -61,6 +68,12 @@ class LinearTerm:
     def add_gradient(self, z: Vector, out: Vector) -> None:
         np.add.at(out, self.support, self.coefficients)
 
+    def size(self, z: Vector) -> float:
+        return float(np.abs(self.coefficients) @ np.abs(z[self.support])) + abs(self.constant)
+
+    def add_gradient_size(self, z: Vector, out: Vector) -> None:
+        np.add.at(out, self.support, np.abs(self.coefficients))
+
     def hessian_values(self, z: Vector) -> Vector:
         return np.empty(0)
 
@@ -79,12 +92,28 @@ class QuadraticTerm:
         self.support = np.unique(np.concatenate([self.rows, self.cols]))
         self._Q = sp.csr_array(Q)[self.support][:, self.support]
 
+    @property
+    def matrix(self) -> Sparse:
+        """Q over the components that it touches."""
+        return self._Q
+
     def value(self, z: Vector) -> float:
         part = z[self.support]
         return 0.5 * float(part @ (self._Q @ part))
 
     def add_gradient(self, z: Vector, out: Vector) -> None:
         out[self.support] += self._Q @ z[self.support]
+
+    @cached_property
+    def _sizes(self) -> Sparse:
+        return abs(self._Q)
+
+    def size(self, z: Vector) -> float:
+        part = np.abs(z[self.support])
+        return 0.5 * float(part @ (self._sizes @ part))
+
+    def add_gradient_size(self, z: Vector, out: Vector) -> None:
+        out[self.support] += self._sizes @ np.abs(z[self.support])
 
     def hessian_values(self, z: Vector) -> Vector:
         return self._values
@@ -122,13 +151,22 @@ class FunctionTerm:
         return self.weight * float(value)
 
     def add_gradient(self, z: Vector, out: Vector) -> None:
+        np.add.at(out, self.indices, self.weight * self._gradient(z))
+
+    def size(self, z: Vector) -> float:
+        return abs(self.value(z))
+
+    def add_gradient_size(self, z: Vector, out: Vector) -> None:
+        np.add.at(out, self.indices, np.abs(self.weight * self._gradient(z)))
+
+    def _gradient(self, z: Vector) -> Vector:
         gradient = np.asarray(self._call("gradient", z), dtype=float)
         if gradient.shape != self.indices.shape:
             raise FunctionError(
                 f"{self.function!r}.gradient returned shape {gradient.shape} for {len(self.indices)} variables: "
                 f"it has to return shape {self.indices.shape}"
             )
-        np.add.at(out, self.indices, self.weight * gradient)
+        return gradient
 
     def hessian_values(self, z: Vector) -> Vector:
         hessian = np.asarray(self._call("hessian", z), dtype=float)
@@ -171,11 +209,27 @@ class SmoothSum:
         """The value at z."""
         return sum(t.value(z) for t in self.terms)
 
+    def values(self, points: Matrix) -> Vector:
+        """The values at many points, the rows of ``points``."""
+        values: Vector = np.sum([_values(t, points) for t in self.terms] or [np.zeros(len(points))], axis=0)
+        return values
+
     def gradient(self, z: Vector) -> Vector:
         """The gradient at z; at a kink the fixed subgradient of each term."""
         out = np.zeros(self.n)
         for t in self.terms:
             t.add_gradient(z, out)
+        return out
+
+    def size(self, z: Vector) -> float:
+        """The sum of the absolute values of all that the value is made of."""
+        return sum(t.size(z) for t in self.terms)
+
+    def gradient_size(self, z: Vector) -> Vector:
+        """The same for each component of the gradient."""
+        out = np.zeros(self.n)
+        for t in self.terms:
+            t.add_gradient_size(z, out)
         return out
 
     def hessian_values(self, z: Vector) -> Vector:
@@ -190,6 +244,15 @@ class SmoothSum:
     def expand(self, z: Sequence[Any], namespace: Any) -> Any:
         """Written out in scalar operations on the objects ``z``; ``namespace`` has exp, log, … for them."""
         return sum((t.expand(z, namespace) for t in self.terms), 0.0)
+
+
+def _values(term: SmoothTerm, points: Matrix) -> Vector:
+    if isinstance(term, LinearTerm):
+        linear: Vector = points[:, term.support] @ term.coefficients + term.constant
+        return linear
+    if isinstance(term, TapeBatch):
+        return term.at_points(*points.shape).values(points.ravel()).reshape(len(points), len(term.weights)) @ term.weights
+    return np.array([term.value(z) for z in points])
 
 
 def _union(supports: Sequence[Indices]) -> Indices:

@@ -1,5 +1,8 @@
 """When to stop: rules that look at a state and combine with ``|`` (either) and ``&`` (both).
 
+A rule says when to stop; whether the point is critical then is for the certificate to say
+(:mod:`dcprog.algorithms.criticality`).
+
 >>> rule = Gap(1e-8) | MaxIter(100)
 >>> rule
 Gap(tol=1e-08) | MaxIter(limit=100)
@@ -9,7 +12,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from dcprog.result import State, Status
@@ -21,6 +24,11 @@ class Rule(ABC):
     @abstractmethod
     def check(self, state: State) -> Status | None:
         """The status to stop with at ``state``, or None to go on."""
+
+    def ends(self, state: State) -> Status | None:
+        """The limit that ends the run at ``state`` whether it has converged or not, None if there is none."""
+        verdict = self.check(state)
+        return None if verdict is Status.CONVERGED else verdict
 
     def start(self) -> None:
         """Called once, when an algorithm starts."""
@@ -48,14 +56,27 @@ class Step(Rule):
 
 @dataclass(frozen=True)
 class Gap(Rule):
-    """The certificate: the gap of criticality, relative to 1 + |f|, is at most tol."""
+    """The gap of criticality of the iterate before is at most tol, relative to the size of the terms of f.
+
+    A gap that is as far below zero is no sign of convergence, but of a defect.
+    """
 
     tol: float = 1e-8
 
     def check(self, state: State) -> Status | None:
-        if state.gap is None:
+        if state.gap is None or not abs(state.gap) <= self.tol * state.scale:
             return None
-        return Status.CONVERGED if state.gap <= self.tol * (1.0 + abs(state.f)) else None
+        return Status.CONVERGED
+
+
+@dataclass(frozen=True)
+class Function(Rule):
+    """A function of the state that says True to stop."""
+
+    function: Callable[[State], bool]
+
+    def check(self, state: State) -> Status | None:
+        return Status.CONVERGED if self.function(state) else None
 
 
 @dataclass(frozen=True)
@@ -95,6 +116,9 @@ class Either(Rule):
     def check(self, state: State) -> Status | None:
         verdicts = [v for v in (rule.check(state) for rule in self.rules) if v is not None]
         return _strongest(verdicts) if verdicts else None
+
+    def ends(self, state: State) -> Status | None:
+        return next((v for v in (rule.ends(state) for rule in self.rules) if v is not None), None)
 
     def __repr__(self) -> str:
         return " | ".join(map(repr, self.rules))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,6 +29,13 @@ class ProblemClass(str, Enum):
 
     def __str__(self) -> str:
         return self.value
+
+
+class Units(NamedTuple):
+    """What counts as 1 of each variable and of each row."""
+
+    column: Vector
+    row: Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +78,40 @@ class Subproblem:
     def equality(self) -> Mask:
         """Mask of the rows that are equations."""
         return np.equal(self.row_lower, self.row_upper)
+
+    @cached_property
+    def A_size(self) -> Sparse:  # noqa: N802 (its name in the formula)
+        """|A|, entry by entry."""
+        return abs(self.A)
+
+    @cached_property
+    def rows_size(self) -> Sparse:
+        """|A| by rows."""
+        return sp.csr_array(self.A_size)
+
+    @cached_property
+    def Q_size(self) -> Sparse:  # noqa: N802
+        """|Q|, entry by entry."""
+        assert self.Q is not None
+        return abs(self.Q)
+
+    def units(self, column: Vector | None = None) -> Units:
+        """What counts as 1 of each variable (``column``, by default 1), and of each row: the least of its terms."""
+        if column is None:
+            return self._plain_units
+        return self._units(column)
+
+    @cached_property
+    def _plain_units(self) -> Units:
+        return self._units(np.ones(self.n))
+
+    def _units(self, one: Vector) -> Units:
+        rows, row = sp.csr_array(self.A), np.zeros(self.m)
+        filled = np.flatnonzero(np.diff(rows.indptr))
+        if filled.size:
+            terms = np.abs(rows.data) * one[rows.indices]
+            row[filled] = np.minimum.reduceat(np.where(terms > 0, terms, np.inf), rows.indptr[filled])
+        return Units(one, np.where(np.isfinite(row), row, 0.0))
 
     def value(self, z: Vector, c: Vector) -> float:
         """Objective with linear cost c."""

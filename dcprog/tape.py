@@ -4,14 +4,15 @@ Terms of a sum that have the same shape — exp(aᵢ − bᵢxᵢ) for i = 1, �
 of length n. Gradients come from one reverse sweep; Hessians from one forward and one reverse sweep with tangents for every
 local variable, so a partially separable sum has the small dense Hessian blocks that its terms have.
 
-At a kink the derivative is a fixed subgradient: 0 for |·| at 0, that of the first piece that attains a maximum.
+At a kink the derivative is a fixed subgradient: 0 for |·| at 0, that of the first piece that attains a maximum, 0 for √a(x)
+with a positive sign where a is 0. With a negative sign its slope is infinite there, and there is no subgradient.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,14 +73,25 @@ UNARY: dict[str, Unary] = {
 }
 
 
+ROOTS = frozenset({"sqrt", "power", "acosh"})
+"""Operations that have infinite slope where they have their least value."""
+KINKS = frozenset(("max", "abs"))
+
+
+def _as_it_is(factor: Any) -> Any:
+    return factor
+
+
 class TapeBatch:
     """Σᵢ weightᵢ · tape(z[variablesᵢ]; constantsᵢ) for tapes of one signature."""
 
     def __init__(self, tapes: Sequence[Tape]) -> None:
-        self.operations = tapes[0].operations
-        self.variables: Indices = np.array([t.variables for t in tapes], dtype=np.int64).reshape(len(tapes), -1).T
-        self.constants = np.array([t.constants for t in tapes], dtype=float).reshape(len(tapes), -1).T
-        self.weights = np.array([t.weight for t in tapes], dtype=float)
+        variables: Indices = np.array([t.variables for t in tapes], dtype=np.int64).reshape(len(tapes), -1).T
+        constants = np.array([t.constants for t in tapes], dtype=float).reshape(len(tapes), -1).T
+        self._fill(tapes[0].operations, variables, constants, np.array([t.weight for t in tapes], dtype=float))
+
+    def _fill(self, operations: tuple[Operation, ...], variables: Indices, constants: Array, weights: Vector) -> None:
+        self.operations, self.variables, self.constants, self.weights = operations, variables, constants, weights
         self.support = np.unique(self.variables)
         self._lower = np.tril_indices(len(self.variables))
         i, j = self.variables[self._lower[0]], self.variables[self._lower[1]]
@@ -100,12 +112,81 @@ class TapeBatch:
             adjoints = self._reverse(self._forward(z))
         np.add.at(out, self.variables, adjoints[: len(self.variables)])
 
+    def size(self, z: Vector) -> float:
+        return float(np.abs(self.weights) @ np.abs(self.values(z)))
+
+    def add_gradient_size(self, z: Vector, out: Vector) -> None:
+        with np.errstate(all="ignore"):
+            adjoints = self._reverse(self._forward(z))
+        np.add.at(out, self.variables, np.abs(adjoints[: len(self.variables)]))
+
     def hessian_values(self, z: Vector) -> Vector:
         with np.errstate(all="ignore"):
             slots = self._forward(z)
             blocks = self._second_order(slots, self._reverse(slots))
         result: Vector = (blocks[self._lower] * self._twice).ravel()
         return result
+
+    def at_points(self, count: int, n: int) -> TapeBatch:
+        """The same tapes at ``count`` points of n components each, that are laid end to end in one vector."""
+        shifted = (self.variables[:, None, :] + n * np.arange(count)[:, None]).reshape(len(self.variables), -1)
+        return TapeBatch._of(self.operations, shifted, np.tile(self.constants, (1, count)), np.tile(self.weights, count))
+
+    def hessian_and_sizes(self, z: Vector) -> tuple[Vector, Vector]:
+        """:meth:`hessian_values`, and for each the sum of the sizes of all that was added up in it: its rounding error is
+        that of this sum."""
+        with np.errstate(all="ignore"):
+            slots = self._forward(z)
+            values = self._second_order(slots, self._reverse(slots))
+            sizes = self._second_order(slots, self._reverse(slots, np.abs), np.abs)
+        return (values[self._lower] * self._twice).ravel(), (sizes[self._lower] * self._twice).ravel()
+
+    def value_sizes(self, z: Vector) -> Vector:
+        """For each tape the size of what its value is made of, before it cancels: what its rounding is relative to."""
+        with np.errstate(all="ignore"):
+            slots = self._forward(z)
+            sizes = [np.abs(slot) for slot in slots[: len(slots) - len(self.operations)]]
+            for at, (name, args) in enumerate(self.operations, start=len(sizes)):
+                partials = _partials(name, [slots[a] for a in args], slots[at])
+                spread = sum((np.abs(p) * sizes[a] for a, p in zip(args, partials, strict=True)), 0.0)
+                sizes.append(np.maximum(np.abs(slots[at]), spread))
+            whole: Vector = np.abs(self.weights) * np.broadcast_to(sizes[-1], self.weights.shape)
+        return whole
+
+    def branches(self, z: Vector) -> Vector:
+        """Which piece of every maximum is the largest, and the sign of what stands in every |·|."""
+        with np.errstate(all="ignore"):
+            slots = self._forward(z)
+            taken = [_branch(name, [slots[a] for a in args]) for name, args in self.operations if name in KINKS]
+        return np.concatenate([np.broadcast_to(t, self.weights.shape) for t in taken] or [np.empty(0)])
+
+    def bends_down(self, z: Vector) -> bool:
+        """Whether the value falls as some maximum or |·| inside rises: its kink is then one of a concave function."""
+        with np.errstate(all="ignore"):
+            slots = self._forward(z)
+            adjoints = self._reverse(slots)
+        return any(
+            bool((adjoints[at] < 0).any())
+            for at, (name, _) in enumerate(self.operations, len(slots) - len(self.operations))
+            if name in KINKS
+        )
+
+    @cached_property
+    def is_convex(self) -> bool:
+        """Whether each value is, by its operations, convex: maxima, multiples and sums of linear forms and squares."""
+        return _shape_of(self) in ("constant", "affine", "convex")
+
+    @cached_property
+    def is_polyhedral(self) -> bool:
+        """Whether it is so without a square: linear in pieces."""
+        squares = {"power"} | {name for name, args in self.operations if name == "product" and args[0] == args[1]}
+        return self.is_convex and not any(name in squares for name, _ in self.operations)
+
+    @classmethod
+    def _of(cls, operations: tuple[Operation, ...], variables: Indices, constants: Array, weights: Vector) -> TapeBatch:
+        made = cls.__new__(cls)
+        made._fill(operations, variables, constants, weights)
+        return made
 
     def expand(self, z: Sequence[Any], namespace: Any) -> Any:
         total = 0.0
@@ -123,30 +204,30 @@ class TapeBatch:
             slots.append(_apply(name, [slots[a] for a in args]))
         return slots
 
-    def _reverse(self, slots: list[Array]) -> list[Array]:
-        """∂(weighted value)/∂slot for every slot."""
+    def _reverse(self, slots: list[Array], part: Callable[[Any], Any] = _as_it_is) -> list[Array]:
+        """∂(weighted value)/∂slot for every slot; ``part`` is applied to every factor."""
         adjoints: list[Array] = [np.zeros_like(self.weights) for _ in slots]
-        adjoints[-1] = self.weights.copy()
+        adjoints[-1] = part(self.weights)
         for name, args, at in self._backwards(slots):
             for a, partial in zip(args, _partials(name, [slots[a] for a in args], slots[at]), strict=True):
-                adjoints[a] = adjoints[a] + adjoints[at] * partial
+                adjoints[a] = adjoints[a] + _chained(name, adjoints[at], part(partial))
         return adjoints
 
-    def _second_order(self, slots: list[Array], adjoints: list[Array]) -> Array:
+    def _second_order(self, slots: list[Array], adjoints: list[Array], part: Callable[[Any], Any] = _as_it_is) -> Array:
         """Hessian blocks, shape (k, k, batch): tangents in the direction of every local variable, forward and back."""
         k, batch = self.variables.shape
         zero = np.zeros((k, batch))
         tangents: list[Array] = [zero + np.eye(k)[i][:, None] for i in range(k)] + [zero] * len(self.constants)
         for at, (name, args) in enumerate(self.operations, start=len(tangents)):
             partials = _partials(name, [slots[a] for a in args], slots[at])
-            tangents.append(sum((p * tangents[a] for a, p in zip(args, partials, strict=True)), zero))
+            tangents.append(sum((part(p) * tangents[a] for a, p in zip(args, partials, strict=True)), zero))
         backs: list[Array] = [zero] * len(slots)
         for name, args, at in self._backwards(slots):
             values = [slots[a] for a in args]
             partials = _partials(name, values, slots[at])
             turns = _partial_tangents(name, values, slots[at], [tangents[a] for a in args])
             for a, partial, turn in zip(args, partials, turns, strict=True):
-                backs[a] = backs[a] + backs[at] * partial + adjoints[at] * turn
+                backs[a] = backs[a] + backs[at] * part(partial) + adjoints[at] * part(turn)
         return np.stack(backs[:k]) if k else np.empty((0, 0, batch))
 
     def _backwards(self, slots: list[Array]) -> Any:
@@ -161,6 +242,55 @@ def batch(tapes: Sequence[Tape]) -> list[TapeBatch]:
     for t in tapes:
         groups.setdefault(t.signature, []).append(t)
     return [TapeBatch(group) for group in groups.values()]
+
+
+def _branch(name: str, args: list[Array]) -> Array:
+    if name == "max":
+        largest: Array = np.argmax(np.stack(np.broadcast_arrays(*args)), axis=0)
+        return largest
+    return np.sign(args[0])
+
+
+def _shape_of(tapes: TapeBatch) -> str:
+    """constant, affine, convex, concave or unknown, by the rules for sums, multiples, maxima and squares."""
+    shapes = ["affine"] * len(tapes.variables) + ["constant"] * len(tapes.constants)
+    for name, args in tapes.operations:
+        if name == "product" and args[0] == args[1] and shapes[args[0]] == "affine":
+            shapes.append("convex")
+            continue
+        shapes.append(_shape(name, [shapes[a] for a in args], [_constant(tapes, a) for a in args]))
+    turned = {"convex": "concave", "concave": "convex"}
+    if (tapes.weights >= 0).all():
+        return shapes[-1]
+    return turned.get(shapes[-1], shapes[-1]) if (tapes.weights <= 0).all() else "unknown"
+
+
+def _constant(tapes: TapeBatch, slot: int) -> Array | None:
+    k = len(tapes.variables)
+    return tapes.constants[slot - k] if k <= slot < k + len(tapes.constants) else None
+
+
+def _shape(name: str, args: list[str], constants: list[Array | None]) -> str:
+    kinds = set(args)
+    if kinds == {"constant"}:
+        return "constant"
+    if name == "sum":
+        for shape in ("affine", "convex", "concave"):
+            if kinds <= {"constant", "affine", shape}:
+                return shape
+    if name == "max" and kinds <= {"constant", "affine", "convex"}:
+        return "convex"
+    if name == "abs" and kinds == {"affine"}:
+        return "convex"
+    if name == "power" and args[0] == "affine" and constants[1] is not None and (constants[1] == 2).all():
+        return "convex"
+    if name == "product" and "constant" in args:
+        factor, shape = constants[args.index("constant")], args[1 - args.index("constant")]
+        if shape == "affine" or (factor is not None and (factor >= 0).all()):
+            return shape
+        if factor is not None and (factor <= 0).all():
+            return {"convex": "concave", "concave": "convex"}.get(shape, "unknown")
+    return "unknown"
 
 
 def _apply(name: str, args: list[Array]) -> Array:
@@ -189,6 +319,17 @@ def _partials(name: str, args: list[Array], y: Array) -> list[Array | float]:
         first = np.argmax(np.stack(np.broadcast_arrays(*args)), axis=0)
         return [(first == i).astype(float) for i in range(len(args))]
     return [UNARY[name].first(args[0], y)]
+
+
+def _chained(name: str, adjoint: Array, partial: Array | float) -> Array:
+    """adjoint · partial, and 0 where a root that counts positively is 0: there it has its least value, as ‖x‖ has at 0.
+
+    0 is a subgradient then, where infinite slope times zero would be NaN: φ(√a(x)) ≥ φ(0) for every increasing φ.
+    """
+    product: Array = adjoint * partial
+    if name not in ROOTS:
+        return product
+    return np.where(np.isposinf(partial) & (adjoint >= 0), 0.0, product)
 
 
 def _partial_tangents(name: str, args: list[Array], y: Array, tangents: list[Array]) -> list[Array | float]:

@@ -9,6 +9,7 @@
 >>> print(check_program(program))
 ok    g is convex on C
 ok    h is convex on C
+ok    no witness against convexity
 ok    subgradients of g
 ok    subgradients of h
 ok    gradient of g against differences
@@ -30,14 +31,16 @@ import numpy as np
 from dcprog._typing import Matrix, Vector
 from dcprog.algorithms.dca import DCA
 from dcprog.algorithms.start import feasible_start
+from dcprog.claims import SAMPLES, Samples, check_functions, check_set
 from dcprog.convexity import midpoint_violation, sample_box
 from dcprog.driver import run
-from dcprog.errors import DCProgError
+from dcprog.errors import ConvexityError, DCProgError
 from dcprog.program import DCProgram
 from dcprog.result import State
 from dcprog.smooth import SmoothSum
 from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
 from dcprog.solvers.registry import capable
+from dcprog.stopping import MaxIter
 
 
 @dataclass(frozen=True)
@@ -79,13 +82,14 @@ class Report:
 def check_program(program: DCProgram, *, x0: Any = None, samples: int = 24, seed: int = 0, tol: float = 1e-5) -> Report:
     """Check the contract of a DC program: convexity, (sub)gradients, descent, criticality of the limit, solver agreement.
 
-    Convexity and subgradients are sampled at points of C; they can be refuted so, not proved.
+    Convexity and subgradients are sampled at points of C; they can be refuted so, not proved. What is assumed is told.
     """
     points = feasible_points(program, samples, np.random.default_rng(seed), x0)
     c = program.compiled
     checks: list[Check] = []
     for letter, f in (("g", c.g), ("h", c.h)):
         checks.append(_convex(f, letter, points))
+    checks.append(_no_witness(program, samples, seed))
     for letter, f in (("g", c.g), ("h", c.h)):
         checks.append(_subgradients(f, letter, points))
     for letter, f in (("g", c.g), ("h", c.h)):
@@ -144,6 +148,17 @@ def _convex(f: SmoothSum, letter: str, points: Matrix) -> Check:
     return Check(f"{letter} is convex on C", violation is None, detail)
 
 
+def _no_witness(program: DCProgram, samples: int, seed: int) -> Check:
+    """Second derivatives and segments, as when the program was declared, but at other and more points."""
+    statement = "no witness against convexity"
+    points = Samples(program.compiled, 2 * SAMPLES + samples, seed + 1)
+    try:
+        assumed = (*check_set(points), *check_functions(points))
+    except ConvexityError as error:
+        return Check(statement, False, str(error))
+    return Check(statement, True, "; ".join(assumed))
+
+
 def _subgradients(f: SmoothSum, letter: str, points: Matrix) -> Check:
     """f(y) ≥ f(x) + ⟨u, y − x⟩."""
     statement = f"subgradients of {letter}"
@@ -194,16 +209,13 @@ def _walk(program: DCProgram, x0: Any, tol: float) -> list[Check]:
 
 def criticality(program: DCProgram, x: Vector) -> float:
     """The gap of criticality at x: 0 exactly if x solves its own subproblem."""
-    state = None
-    for state in DCA(program, x0=x):
-        if state.iteration == 1:
-            break
-    assert state is not None
-    return max(state.gap or 0.0, 0.0)
+    algorithm = DCA(program, x0=x, stop=MaxIter(1))
+    states = list(algorithm)
+    return max(states[1].gap or 0.0, 0.0)
 
 
 def _solvers_agree(program: DCProgram, x: Vector, tol: float) -> Check:
-    """Every capable solver finds the same value of the subproblem at x."""
+    """Every capable solver whose answer holds finds the same value of the subproblem at x."""
     c = program.compiled
     cost = c.cost(c.h.gradient(x))
     values: dict[str, float] = {}
@@ -217,8 +229,8 @@ def _solvers_agree(program: DCProgram, x: Vector, tol: float) -> Check:
     spread = max(finite) - min(finite) if finite else np.inf
     agree = spread <= tol * (1.0 + max(map(abs, finite), default=0.0))
     failed = [name for name, v in values.items() if not np.isfinite(v)]
-    detail = "" if agree and not failed else f"{values}"
-    return Check("solvers agree", agree and not failed, detail)
+    detail = f"no answer that holds by {', '.join(failed)}" if agree and failed else "" if agree else f"{values}"
+    return Check("solvers agree", agree, detail)
 
 
 def _short(x: Vector) -> str:

@@ -3,7 +3,7 @@
 (y + 1)/2 = (⌊x₁/2⌋ mod 2) ⊕ (⌊x₂/2⌋ mod 2). Neither feature tells anything by itself, no linear method can select them, and
 alignment with a Gaussian kernel does: also among two features of noise, and there even without a penalty (λ = 0).
 
-    python examples/chess_board.py [chess_board.png]
+    python examples/chess_board.py [chess_board.png]        (the picture needs matplotlib: pip install matplotlib)
 """
 
 import sys
@@ -41,7 +41,11 @@ for title, X in {"a grid in R²": grid, "random points in R⁴": noisy}.items():
 
 def picture(path):
     """Points with the boundary of the SVM at λ = 0.1, and the features selected over λ."""
-    from matplotlib.figure import Figure
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        print(f"no {path}: pictures need matplotlib, python -m pip install matplotlib")
+        return
 
     figure = Figure(figsize=(9, 8), layout="constrained")
     axes = figure.subplots(2, 2, height_ratios=[3, 1])

@@ -3,7 +3,7 @@
 y = sgn(x₁² + x₂² − 1). No linear rule separates the classes; the quadratic map does, and
 the bound v on every monomial that contains a feature discards the two features of noise.
 
-    python examples/circle.py [circle.png]
+    python examples/circle.py [circle.png]        (the picture needs matplotlib: pip install matplotlib)
 """
 
 import sys
@@ -28,7 +28,11 @@ for title, (X, y) in problems.items():
 
 def picture(path):
     """Points with the decision boundary at λ = 0.1, and the features selected over λ."""
-    from matplotlib.figure import Figure
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        print(f"no {path}: pictures need matplotlib, python -m pip install matplotlib")
+        return
 
     figure = Figure(figsize=(9, 6.5), layout="constrained")
     side = np.linspace(-2, 2, 200)

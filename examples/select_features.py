@@ -21,11 +21,12 @@ METHODS = {
 
 
 def main() -> None:
-    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    data = load_breast_cancer()
+    X, y = data.data, data.target
     for name, method in METHODS.items():
         machine = make_pipeline(StandardScaler(), method)
         accuracy = cross_val_score(machine, X, y, cv=3).mean()
-        names = machine.fit(X, y)[:-1].get_feature_names_out()[machine[-1].get_support()]
+        names = data.feature_names[machine.fit(X, y)[-1].get_support()]
         shown = ", ".join(names) if len(names) <= 6 else f"all but {X.shape[1] - len(names)}"
         print(f"{name}: {100 * accuracy:.1f} % right, {len(names)} features ({shown})")
 

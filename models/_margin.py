@@ -111,13 +111,14 @@ class Weights:
 
 def sized_weights(data: Data, form: str) -> Weights:
     """A model with w, v = |w|, b, ξ and the margin constraints; it starts at w = 0, v = e, b = 0, ξ = e (section 5.2.2)."""
-    if form not in FORMS:
-        raise unknown_name("form", form, FORMS)
-    weights: Weights = data.once(("sized", form), lambda: _sized_weights(data, form))
+    weights: Weights = data.once(("sized", form), lambda: new_sized_weights(data, form))
     return weights
 
 
-def _sized_weights(data: Data, form: str) -> Weights:
+def new_sized_weights(data: Data, form: str) -> Weights:
+    """The model of :func:`sized_weights`, but one that nobody else has: to be changed by who asked for it."""
+    if form not in FORMS:
+        raise unknown_name("form", form, FORMS)
     m = pyo.ConcreteModel()
     signed = data.signed
     identity = sp.eye_array(data.n, format="csc")
@@ -142,11 +143,12 @@ def _sized_weights(data: Data, form: str) -> Weights:
 
 def free_weights(data: Data) -> Weights:
     """A model with w, b, ξ and the margin constraints, for penalties that do not need |w|."""
-    weights: Weights = data.once("free", lambda: _free_weights(data))
+    weights: Weights = data.once("free", lambda: new_free_weights(data))
     return weights
 
 
-def _free_weights(data: Data) -> Weights:
+def new_free_weights(data: Data) -> Weights:
+    """The model of :func:`free_weights`, but one that nobody else has."""
     m = pyo.ConcreteModel()
     m.w = pyo.Var(range(data.d), initialize=0.0)
     m.b = pyo.Var(initialize=0.0)

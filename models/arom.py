@@ -18,9 +18,9 @@ from dcprog.errors import DataError
 from dcprog.functions import Linear, Logarithmic, OfSum, Quadratic
 from dcprog.matrix_constraint import MatrixConstraint
 from dcprog.program import DCProgram
-from dcprog.samples import check_data, check_positive, check_samples
+from dcprog.samples import Data, check_data, check_positive, check_samples
 
-from ._margin import Weights, free_weights, sized_weights
+from ._margin import Weights, new_free_weights, new_sized_weights, sized_weights
 from ._multiclass import ArgmaxRule, margin_rows
 
 EVEN = 100.0
@@ -58,17 +58,29 @@ def arom(
     check_positive(eps=eps, lam=lam)
     _check_norm("p", p, (0, 1, 2))
     _check_norm("q", q, (None, 0, 1, 2))
-    weights = sized_weights(check_data(X, y), form)
+    data = check_data(X, y)
+    weights = _hard_or_soft(data, q, form)
     m, rho = weights.model, Logarithmic(eps)
     g: Any = {0: 0.0, 1: weights.size(1.0), 2: weights.half_square()}[p]
     h: Any = weights.of_size(rho) if p == 0 else 0.0
-    if q is None:
-        _hard_margins(m, **({"p": EVEN / 2, "q": EVEN / 2} if weights.split else {"v": EVEN}))
-    else:
+    if q is not None:
         g = g + lam * _slack_norm(weights, q)
         h = h + (lam * rho(m.xi) if q == 0 else 0.0)
-    moving = ["v", "xi"] if q == 0 else ["v"]
-    return DCProgram(m, g=g, h=h, name="arom", derived=weights.derived, stop_on=moving, tol=1e-6, rule=weights.rule)
+    return weights.program(g, h, "arom", stop_on=["v", "xi"] if q == 0 else ["v"], tol=1e-6)
+
+
+def _hard_or_soft(data: Data, q: int | None, form: str) -> Weights:
+    """The model with slacks that other formulations share, or one of its own that has none."""
+    if q is not None:
+        return sized_weights(data, form)
+
+    def without_slack() -> Weights:
+        weights = new_sized_weights(data, form)
+        _hard_margins(weights.model, **({"p": EVEN / 2, "q": EVEN / 2} if weights.split else {"v": EVEN}))
+        return weights
+
+    hard: Weights = data.once(("hard", form), without_slack)
+    return hard
 
 
 def l2_arom(X: Any, y: Any, eps: float = 1e-6, *, p: int = 0, q: int | None = None, lam: float = 1.0) -> DCProgram:
@@ -98,17 +110,29 @@ def l2_arom(X: Any, y: Any, eps: float = 1e-6, *, p: int = 0, q: int | None = No
     check_positive(eps=eps, lam=lam)
     _check_norm("p", p, (0, 2))
     _check_norm("q", q, (None, 0, 1, 2))
-    weights = free_weights(check_data(X, y))
+    data = check_data(X, y)
+    weights: Weights = data.once(("l2_arom", p, q), lambda: _with_squares(data, p, q))
     m, rho = weights.model, Logarithmic(eps**2)
     g: Any = 0.0 if p == 0 else weights.half_square()
-    h: Any = 0.5 * rho(_squares(m, "t", m.w)) if p == 0 else 0.0
+    h: Any = 0.5 * rho(m.t) if p == 0 else 0.0
+    if q is not None:
+        g = g + lam * _slack_norm(weights, q)
+        h = h + (0.5 * lam * rho(m.s) if q == 0 else 0.0)
+    moving = ["w", *(["t"] if p == 0 else []), *(["s"] if q == 0 else [])]
+    return weights.program(g, h, "l2_arom", stop_on=moving, tol=1e-5)
+
+
+def _with_squares(data: Data, p: int, q: int | None) -> Weights:
+    """A model of its own with t ≥ w² and s ≥ ξ² where their logarithms are taken, and hard margins if q is None."""
+    weights = new_free_weights(data)
+    m = weights.model
+    if p == 0:
+        _squares(m, "t", m.w)
+    if q == 0:
+        _squares(m, "s", m.xi)
     if q is None:
         _hard_margins(m, **({"t": EVEN} if p == 0 else {}))
-    else:
-        g = g + lam * _slack_norm(weights, q)
-        h = h + (0.5 * lam * rho(_squares(m, "s", m.xi)) if q == 0 else 0.0)
-    moving = ["w", *(["t"] if p == 0 else []), *(["s"] if q == 0 else [])]
-    return DCProgram(m, g=g, h=h, name="l2_arom", stop_on=moving, tol=1e-5, rule=weights.rule)
+    return weights
 
 
 def multiclass_arom(
@@ -176,12 +200,11 @@ def _slack_norm(weights: Weights, q: int) -> Any:
     return {0: 0.0, 1: weights.errors(np.ones(n)), 2: Quadratic(sp.eye_array(n))(weights.model.xi)}[q]
 
 
-def _squares(m: Any, name: str, variables: Any) -> Any:
+def _squares(m: Any, name: str, variables: Any) -> None:
     """New variables ≥ the squares of ``variables``."""
     squares = pyo.Var(list(variables), bounds=(0, None), initialize=1.0)
     m.add_component(name, squares)
     m.add_component(f"{name}_rows", pyo.Constraint(list(variables), rule=lambda _, j: variables[j] ** 2 <= squares[j]))
-    return squares
 
 
 def _check_norm(name: str, value: object, known: tuple[int | None, ...]) -> None:

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ["DCPROG_OFFLINE"] = "1"
-# `python -m pytest` puts the checkout on the path, where dcprog lacks its models: what is tested is the installed package.
+# `python -m pytest` puts the checkout on the path. What is tested is the package as it is installed, with all that an
+# install may leave out; that the checkout works as well, when Python is started there, is what tests/test_clone.py says.
 sys.path[:] = [str(Path(__file__).parent), *(p for p in sys.path if Path(p or ".").resolve() != Path(__file__).parents[1])]
 
 pytest.register_assert_rewrite("known_qps", "random_nlps")

@@ -148,6 +148,23 @@ def test_a_factory_of_the_user(run, mine):
     assert run("solve", "mine.py:open_ended", "--set", "top=1.5")[0] == 0
 
 
+def test_the_point_is_printed(run, mine):
+    code, out, _ = run("solve", "mine.py:quartic")
+    (line,) = [line for line in out.splitlines() if line.startswith("  x =")]
+    assert (code, float(line.split()[2])) == (0, pytest.approx(1.300840, abs=1e-5))
+    assert as_object(run("solve", "mine.py:quartic", "--json")[1])["point"]["x"] == pytest.approx(1.300840, abs=1e-5)
+
+
+def test_long_arrays_are_shortened_but_for_json(run, mine):
+    words = ("solve", "mine.py:centre", "--set", "size=3", "--raw")
+    said = as_object(run(*words, "--json")[1])["point"]["w"]
+    assert len(said) == 30
+    (line,) = [line for line in run(*words)[1].splitlines() if line.startswith("  w =")]
+    first, _, rest = line.partition("…")
+    assert [float(word) for word in first.split()[2:]] == pytest.approx(said[:6], rel=1e-5)
+    assert rest.strip() == "(30)"
+
+
 def test_a_factory_of_the_user_gets_the_data(run, mine):
     code, out, _ = run("solve", "mine.py:centre", "--set", "size=3", "--json", "--raw")
     assert code == 0
@@ -166,6 +183,7 @@ def test_exit_code_one_when_not_converged(run, mine):
     code, out, _ = run("solve", "mine.py:empty", "--json")
     assert (code, as_object(out)["status"], as_object(out)["objective"]) == (1, "infeasible", None)
     assert as_object(out)["messages"]
+    assert as_object(out)["point"] is None
 
 
 @pytest.mark.parametrize(

@@ -102,23 +102,6 @@ def test_named_expressions_blocks_and_grids():
     assert m.blk.W["a", 1].value == pytest.approx(0.25, abs=1e-6)
 
 
-def test_matrix_constraint_and_its_expansion_give_the_same_answer():
-    rng = np.random.default_rng(0)
-    A, low = rng.standard_normal((5, 3)), -rng.uniform(0.5, 1, 5)
-    results = []
-    for expand in (False, True):
-        m, x = three_variables()
-        m.b = pyo.Var(bounds=(-1, 1), initialize=0)
-        m.rows = MatrixConstraint([sp.csr_matrix(A), np.ones(5)], [m.x, m.b], lower=low, upper=2.0)
-        if expand:
-            m.rows.expand()
-            assert isinstance(m.rows_rows, pyo.Constraint)
-        g = sum((x[i] - 2) ** 2 for i in range(3)) + m.b**2
-        results.append(dcprog.solve(DCProgram(m, g=g, h=sum(abs(x[i]) for i in range(3)))))
-    assert results[0].objective == pytest.approx(results[1].objective, abs=1e-8)
-    assert results[0]["x"] == pytest.approx(results[1]["x"], abs=1e-6)
-
-
 def test_vectors_given_to_a_matrix_constraint_may_be_in_any_order():
     m = pyo.ConcreteModel()
     m.a, m.b = pyo.Var(initialize=0), pyo.Var(range(2), initialize=0)

@@ -34,8 +34,9 @@ def test_models_are_among_them():
 
 
 @pytest.mark.parametrize("page", sorted(str(p.relative_to(ROOT)) for p in [ROOT / "README.md", *ROOT.glob("docs/*.md")]))
-def test_pages(page):
+def test_pages(page, tmp_path, monkeypatch):
     """Blocks of Python run from top to bottom; those with prompts print what they show."""
+    monkeypatch.chdir(tmp_path)  # some write files
     text = (ROOT / page).read_text(encoding="utf-8")
     names = {}
     for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):

@@ -129,7 +129,7 @@ def test_binary_methods_say_what_to_do_with_more_classes(estimator):
 
 @each(
     [
-        est.FSV(lam=0.01, max_iter=1),
+        est.QuadraticFSV(lam=0.01, max_iter=1),
         est.AROM(max_iter=1),
         est.NLPSVM(algorithm="printed", max_iter=1),
         est.RadiusMarginBasis(max_iter=1),

@@ -119,7 +119,7 @@ def test_signatures_are_those_of_the_method_and_of_cross_validation():
 
 def test_limits_in_cross_validation_are_one_warning():
     with pytest.warns(ConvergenceWarning) as caught:
-        est.FSVCV(lam=[0.01, 0.02], cv=2, max_iter=1).fit(*samples())
+        est.FSVCV(lam=[0.01, 0.02], cv=2, max_iter=0).fit(*samples())
     assert [str(w.message).split(":")[0] for w in caught] == [
         "4 of 4 runs in cross-validation have not converged",
         "FSV has not converged (iteration_limit)",

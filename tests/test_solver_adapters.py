@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from known_qps import INF, assert_kkt, few, known_problem, problem, seeds
 
 from dcprog.errors import CapabilityError, UnknownNameError
-from dcprog.solvers._rays import is_empty, is_endless, proves_infeasible, proves_unbounded
+from dcprog.solvers._rays import is_empty, recession_ray
 from dcprog.solvers.base import Claim
 from dcprog.solvers.clarabel import Clarabel
 from dcprog.solvers.osqp import OSQP
@@ -182,16 +182,11 @@ class TestNoSolution:
         assert lp_solver.open(p, {}).solve(p.c, None, None).claim is Claim.INFEASIBLE
 
     @given(seed=seeds)
-    def test_what_a_ray_proves_is_true(self, seed):
-        """A problem with a solution is never proved infeasible or unbounded, whatever a solver left behind."""
-        p, z, lam = known_problem(seed)
-        rng = np.random.default_rng(seed)
-        for ray in (lam, rng.standard_normal(p.m), np.maximum(rng.standard_normal(p.m), 0)):
-            assert not proves_infeasible(p, ray)
-        for d in (z, rng.standard_normal(p.n)):
-            assert not proves_unbounded(p, p.c, d)
+    def test_what_is_proved_is_true(self, seed):
+        """A problem with a solution is never proved infeasible or unbounded."""
+        p, _, _ = known_problem(seed)
         assert not is_empty(p)
-        assert not is_endless(p, p.c)
+        assert recession_ray(p, p.c) is None
 
     @given(seed=seeds)
     def test_a_farkas_ray_proves_infeasibility(self, seed):
@@ -203,7 +198,6 @@ class TestNoSolution:
         reach = np.where(lam > 0, p.row_lower, np.where(lam < 0, p.row_upper, 0.0)) @ lam
         rows = [*zip(p.row_lower, p.row_upper, strict=True), (-INF, reach - 1.0)]
         q = problem(p.c, np.vstack([p.A.toarray(), lam @ p.A]), rows, np.column_stack([p.lower, p.upper]))
-        assert proves_infeasible(q, 1e8 * np.append(lam, -1.0))
         assert is_empty(q)
 
 

@@ -119,3 +119,21 @@ def test_variables_of_other_use_are_refused():
     for change in changes:
         assert "zₖ" in Squares().missing(replace(problem, **change))
     assert Squares().missing(problem) is None
+
+
+@pytest.mark.parametrize(("lower", "upper", "x"), [(2.0, None, 2.0), (None, -2.0, -2.0)])
+def test_bounds_of_a_variable_with_a_weight(lower, upper, x):
+    """min 3t with x² ≤ t: scaled by √6, x meets its own bound."""
+    m = pyo.ConcreteModel()
+    m.x, m.t = pyo.Var(bounds=(lower, upper), initialize=x), pyo.Var(initialize=9.0)
+    m.row = pyo.Constraint(expr=m.x**2 <= m.t)
+    problem = DCProgram(m, g=3 * m.t, h=0).compiled.subproblem
+    answer = Squares().open(problem, {}).solve(problem.c, None, None)
+    assert problem.value(answer.z, problem.c) == pytest.approx(12.0)
+    assert x in answer.z.round(9)
+
+
+def test_a_negative_cost_of_a_square_without_a_feasible_point_is_infeasible():
+    problem = l2_arom(np.array([[0.0], [1.0], [2.0]]), [0, 1, 0]).compiled.subproblem
+    outer = problem.constraints[0].terms[0].support[0]
+    assert Squares().open(problem, {}).solve(-np.eye(problem.n)[outer], None, None).claim is Claim.INFEASIBLE

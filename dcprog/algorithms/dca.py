@@ -32,6 +32,5 @@ class DCA(Algorithm):
         cost = c.cost(u)
         self.dispatcher.timings.update += time.perf_counter() - began
         solution = self._minimise(cost, state.x)
-        x = solution.z[: c.n]
-        gap = state.g - c.g.value(x) + float(u @ (x - state.x))
-        return self._next_state(state, solution, gap, began)
+        gap = c.f.gap(state.x, solution.z[: c.n], u)
+        return self._next_state(state, solution, gap, u, began)

@@ -6,31 +6,24 @@ It is written from its own definition and shares no step with DCA: that both wal
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 import numpy as np
 
-from dcprog.algorithms.base import Algorithm, subgradient
+from dcprog.algorithms.base import NOISE, Algorithm, subgradient
 from dcprog.errors import CapabilityError
 from dcprog.program import DCProgram
-from dcprog.result import State, Status
+from dcprog.result import State
 from dcprog.solvers.base import Feature
-from dcprog.stopping import MaxIter, Rule
+from dcprog.stopping import Gap, MaxIter, Rule
 from dcprog.subproblem import ProblemClass
 
 
-class Stationary(Rule):
+@dataclass(frozen=True)
+class Stationary(Gap):
     """Algorithm 4.2's rule: zᵀ(xᵏ⁺¹ − xᵏ) = 0, up to rounding."""
 
-    def __init__(self, tol: float = 1e-11) -> None:
-        self.tol = tol
-
-    def check(self, state: State) -> Status | None:
-        if state.gap is None:
-            return None
-        return Status.CONVERGED if state.gap <= self.tol * (1.0 + abs(state.f)) else None
-
-    def __repr__(self) -> str:
-        return f"Stationary(tol={self.tol})"
+    tol: float = NOISE
 
 
 class SLA(Algorithm):
@@ -64,10 +57,11 @@ class SLA(Algorithm):
     def advance(self, state: State) -> State:
         began = time.perf_counter()
         c = self.program.compiled
+        u = subgradient(self.program, state.x)
         z = np.zeros(c.subproblem.n)
-        z[: c.n] = -subgradient(self.program, state.x)
+        z[: c.n] = -u
         z += c.subproblem.c
         self.dispatcher.timings.update += time.perf_counter() - began
         vertex = self._minimise(z, state.x)
         decrease = -float(z @ (vertex.z - c.lift(state.x)))
-        return self._next_state(state, vertex, decrease, began)
+        return self._next_state(state, vertex, decrease, u, began)

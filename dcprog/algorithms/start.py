@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,32 +33,53 @@ class NoStart(DCProgError):
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """A feasible start, and how far it lies from the point that was asked for."""
+    """A feasible start, how far it lies from the point that was asked for, and how many variables nothing was said about."""
 
     x: Vector
     moved: float = 0.0
     asked: bool = False
+    made_up: int = 0
 
     @property
     def message(self) -> str | None:
-        """What to tell the user, if the start that was asked for is not in C."""
+        """What to tell the user, if the start that was asked for is not in C, or none was."""
+        if self.made_up:
+            count = "no start was given" if self.made_up == len(self.x) else f"{self.made_up} variables have no start"
+            return (
+                f"{count}: a seeded point was taken that is special in no way; another one, by x0 or the model's values, "
+                "may lead to another critical point"
+            )
         if not (self.asked and self.moved > 0):
             return None
         return f"the start was not in C and was projected onto it, a distance of {self.moved:.3g}"
 
 
 def feasible_start(program: DCProgram, x0: Any, time_limit: float | None = None) -> Start:
-    """x0, else the model's values, else 0; projected onto C where it lies outside."""
+    """x0, else the model's values, else a point that is special in no way; projected onto C where it lies outside.
+
+    0, the middle of a box or another symmetric point may be critical by accident, as the worst point of max ‖x‖ is. So
+    variables in h that nothing was said about start at :func:`dcprog.points.generic_point`, the same in every run.
+    """
     compiled = program.compiled
-    asked = x0 is not None or not np.isnan(compiled.values).any()
-    x = program.vector({}) if x0 is None else program.vector(x0)
-    if x0 is None and not asked:
-        x = np.clip(x, compiled.lower, compiled.upper)
+    x = program.vector({} if x0 is None else x0)
+    made_up = _made_up(program, x0)
     C = compiled.feasible_set
     if feasibility(C, _lifted(program, x)) <= FEASIBLE:
-        return Start(x)
+        return Start(x, made_up=made_up)
     nearest = _project(program, x, time_limit)
-    return Start(nearest, float(np.linalg.norm(nearest - x)), asked)
+    asked = x0 is not None or not np.isnan(compiled.values).any()
+    return Start(nearest, float(np.linalg.norm(nearest - x)), asked, made_up)
+
+
+def _made_up(program: DCProgram, x0: Any) -> int:
+    """How many variables whose start matters have neither one in x0 nor a value of their own."""
+    if x0 is not None and not isinstance(x0, Mapping):
+        return 0
+    unset = program.undecided
+    for name in x0 or ():
+        positions = program.compiled.slots[name].positions
+        unset[positions[positions >= 0]] = False
+    return int(unset.sum())
 
 
 def _project(program: DCProgram, x: Vector, time_limit: float | None) -> Vector:

@@ -21,16 +21,24 @@ app = typer.Typer(
 Model = Annotated[
     str,
     typer.Argument(
-        metavar="MODEL|FILE.py:FACTORY", help="A name that `dcprog models` lists, or a function in a file of yours."
+        metavar="MODEL|FILE.py:FACTORY",
+        help="A name that `dcprog models` lists, or a function in a file of yours that returns a DCProgram.",
     ),
 ]
 Data = Annotated[
     str | None,
-    typer.Option(metavar="NAME|FILE.csv", help="Data set, or a CSV file with a label column. Default: breast_cancer."),
+    typer.Option(
+        metavar="NAME|FILE.csv",
+        help="A name that `dcprog data` lists, or a CSV file with a header and a label column. Default: breast_cancer.",
+    ),
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the model, as a Python literal. Repeat for more."),
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A parameter of the model (`dcprog models`), or of your function, as a Python literal. Repeat for more.",
+    ),
 ]
 Raw = Annotated[bool, typer.Option("--raw", help="Do not rescale features to zero mean and unit variance.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -61,15 +69,19 @@ def solve(
     solver: Annotated[str, typer.Option(help="A name that `dcprog solvers` lists, pyomo:NAME, or auto.")] = "auto",
     tol: Annotated[float | None, typer.Option(help="Tolerance of the stopping rule. Default: the model's.")] = None,
     max_iter: Annotated[int, typer.Option(help="Iteration limit.")] = 1000,
-    time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="Time limit.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Time limit; the best point until then is returned.")
+    ] = None,
     starts: Annotated[int, typer.Option(help="Best of so many starts: the model's own, then random ones.")] = 1,
     seed: Seed = 0,
     json: Json = False,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save a plot of the convergence.")] = None,
-    save: Annotated[Path | None, typer.Option(metavar="PATH", help="Write PATH.json and PATH.npz.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save a plot of the convergence (extra `plot`).")] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Write PATH.json and PATH.npz, for dcprog.Result.load(PATH).")
+    ] = None,
     raw: Raw = False,
 ) -> int:
-    """Solve a DC program to a critical point. Exit code 0 only if it converged.
+    """Solve a DC program to a critical point, and print it. Exit code 0 only if it converged.
 
     Examples:
 
@@ -99,11 +111,11 @@ def solve(
                 seed=seed,
                 callback=callback,
             )
+    output.show(problem, result, json)  # before what may fail for want of space or rights
     if save is not None:
         result.save(save)
     if plot is not None:
         output.save_plot(result, plot)
-    output.show(problem, result, json)
     return 0 if result.success else 1
 
 

@@ -16,8 +16,16 @@ if TYPE_CHECKING:
 
 @app.command()
 def compare(
-    data: Annotated[str, typer.Option(metavar="NAME|FILE.csv", help="Data set, or a CSV file with a label column.")],
-    methods: Annotated[list[str] | None, typer.Option(metavar="NAME,…", help="Default: all the size allows.")] = None,
+    data: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|FILE.csv", help="A name that `dcprog data` lists, or a CSV file with a header and a label column."
+        ),
+    ],
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME,…", help="fsv, svm, …; a wrong name lists them all. Default: all that the size allows."),
+    ] = None,
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 10,
     repeats: Annotated[int, typer.Option(help="Cross-validations with other partitions: a stronger test.")] = 1,
     seed: Seed = 0,
@@ -42,9 +50,10 @@ def compare(
     from dcprog.cli.progress import watching
     from dcprog.studies import compare as run
     from dcprog.studies import report
+    from dcprog.studies.cells import file_name
 
     loaded = datasets.load(data)
-    directory = out or Path(f"dcprog-compare-{loaded.name}")
+    directory = out or Path(f"dcprog-compare-{file_name(loaded.name)}")
     with study_warnings():
         found = run(
             loaded,

@@ -26,6 +26,8 @@ def show(problem: Problem, result: Result, as_json: bool) -> None:
         print(to_json(summary(problem, result)))
         return
     print(result)
+    for name, values in point(result).items():
+        print(f"  {name + ' =':10} {first_entries(values)}")
     features = selected_features(problem, result)
     if features is not None:
         assert problem.data is not None
@@ -46,11 +48,29 @@ def summary(problem: Problem, result: Result) -> dict[str, Any]:
         "objective": result.objective,
         "gap": result.gap,
         "iterations": result.iterations,
+        "point": {name: values.tolist() for name, values in point(result).items()} or None,
         "n_features": None if features is None else len(features),
         "features": features,
         "timings": result.timings,
         "messages": result.messages,
     }
+
+
+def point(result: Result) -> dict[str, np.ndarray]:
+    """The arrays by name; empty where no point was found."""
+    return dict(result) if np.isfinite(result.objective) else {}
+
+
+def first_entries(values: np.ndarray, most: int = 6) -> str:
+    """The numbers of an array, as many as fit into a line.
+
+    >>> print(first_entries(np.array(1.30084)), first_entries(np.arange(3) / 3), first_entries(np.zeros((4, 2))), sep="\\n")
+    1.30084
+    0  0.333333  0.666667
+    0  0  0  0  0  0  …  (4 × 2)
+    """
+    shown = "  ".join(f"{value:.6g}" for value in np.ravel(values)[:most])
+    return shown if values.size <= most else f"{shown}  …  ({' × '.join(map(str, values.shape))})"
 
 
 def selected_features(problem: Problem, result: Result) -> list[str] | None:
@@ -124,7 +144,10 @@ def check_targets(plot: Path | None, save: Path | None) -> None:
 
 def save_plot(result: Result, path: Path) -> None:
     """The convergence plot as a picture."""
-    plot_convergence(result, new_axes()).figure.savefig(path)
+    try:
+        plot_convergence(result, new_axes()).figure.savefig(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be written ({error.strerror or error}): pass another file by --plot") from None
 
 
 def _plain(value: Any) -> Any:

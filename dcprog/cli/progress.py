@@ -22,14 +22,14 @@ def quiet_stdout() -> contextlib.AbstractContextManager[object]:
 
 @contextlib.contextmanager
 def reporting(starts: int) -> Iterator[Callable[[State], None] | None]:
-    """A callback that shows each iteration; None where stderr is not a terminal."""
+    """A callback that shows each iteration; None where stderr is not a terminal, or other processes iterate."""
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
 
     with Console(stderr=True).status("starting" if starts == 1 else f"{starts} starts") as status:
-        yield lambda state: status.update(line(state))
+        yield (lambda state: status.update(line(state))) if starts == 1 else None
 
 
 def line(state: State) -> str:

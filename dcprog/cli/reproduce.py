@@ -13,15 +13,16 @@ from dcprog.cli.words import Dask, Jobs, Out, comma_separated, study_warnings, w
 if TYPE_CHECKING:
     from dcprog.studies.reproduce import Reproduction
 
-Names = typer.Option(metavar="NAME,…", help="Only these. Default: all.")
+Data = typer.Option(metavar="NAME,…", help="Only these data sets. Default: all.")
+Methods = typer.Option(metavar="NAME,…", help="Only these methods; a wrong name lists them all. Default: all.")
 
 
 @app.command()
 def reproduce(
     study: Annotated[str, typer.Argument(metavar="STUDY", help="neumann2005, …: `dcprog reproduce list` names them all.")],
     table: Annotated[list[str] | None, typer.Option(metavar="NUMBER,…", help="Only these tables. Default: all.")] = None,
-    data: Annotated[list[str] | None, Names] = None,
-    methods: Annotated[list[str] | None, Names] = None,
+    data: Annotated[list[str] | None, Data] = None,
+    methods: Annotated[list[str] | None, Methods] = None,
     jobs: Jobs = 1,
     dask: Dask = None,
     out: Out = None,
@@ -30,7 +31,8 @@ def reproduce(
     """Compute the tables of a paper and set them beside the published figures.
 
     A * marks differences that the variance over the splits does not explain. Finished cells are kept in the output
-    directory, so that after Ctrl-C the same command goes on. There are also a CSV file a table, results.json, report.html.
+    directory, so that after Ctrl-C the same command goes on; it also gets a CSV file for each table, results.json and
+    report.html.
 
     Examples:
 

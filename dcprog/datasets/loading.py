@@ -110,11 +110,22 @@ def available() -> list[str]:
 
 def found_file(name: str) -> Path | None:
     """The file that a name stands for: ``<name>.csv`` or the publisher's in ``DCPROG_DATA``, else an earlier download."""
+    if not is_plain(name):
+        return None
     directory = data_directory()
     names = [f"{name}.csv", *([RECIPES[name].file] if name in RECIPES else [])]
     here = (directory / file for file in names if directory is not None)
     found = next((path for path in here if path.is_file()), None)
     return copy_of(name).here() if found is None and name in RECIPES else found
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name is one, and no path: what is looked up in a directory has to lie in it.
+
+    >>> is_plain("liver"), is_plain("../liver"), is_plain("..")
+    (True, False, False)
+    """
+    return name not in ("", ".", "..") and not any(mark in name for mark in ("/", "\\", "\0"))
 
 
 def standardised(X: Matrix) -> Matrix:
@@ -136,6 +147,8 @@ def standardised(X: Matrix) -> Matrix:
 def _find(name: str | Path, download_if_missing: bool) -> Dataset:
     if isinstance(name, Path) or name.lower().endswith(".csv"):
         return _from_csv(Path(name), Path(name).stem)
+    if not is_plain(name):
+        raise DataError(f"{name!r} is no name of a data set but a path: pass that of a CSV file, which ends in .csv")
     file = found_file(name)
     if file is not None:
         return _from_file(file, name)

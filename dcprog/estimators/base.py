@@ -21,7 +21,7 @@ from dcprog.driver import check_limits, solve
 from dcprog.errors import DataError, NotSolvedError
 from dcprog.program import DCProgram
 from dcprog.result import Result, Status
-from dcprog.samples import check_nonnegative, varying
+from dcprog.samples import check_nonnegative, check_one_type, varying
 
 SETTINGS = ("solver", "tol", "max_iter")
 """Parameters that go to the engine; all others are those of the formulation, or the estimator's own."""
@@ -78,6 +78,7 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         self._check_parameters()
+        check_one_type(y)
         X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._formats())
         check_classification_targets(y)
         self.classes_ = np.unique(y)

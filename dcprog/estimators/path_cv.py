@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
+from dcprog._processes import serve
 from dcprog._typing import Mask, Matrix, Vector
 from dcprog.errors import DataError
 from dcprog.estimators.base import LIMITS, Formulation, Trained, check_end
@@ -131,7 +133,8 @@ class PathCV(Formulation):
 
     def _validated(self, method: Formulation, walk: Walk, X: Any, y: np.ndarray, folds: Folds) -> Validation:
         score = check_scoring(method, scoring=self.scoring)
-        runs = Parallel(n_jobs=self.n_jobs)(delayed(_walk_fold)(method, walk, X, y, *fold, score) for fold in folds)
+        workers = Parallel(n_jobs=self.n_jobs, initializer=serve, initargs=(os.getpid(),))
+        runs = workers(delayed(_walk_fold)(method, walk, X, y, *fold, score) for fold in folds)
         found = Validation(*(np.array(part) for part in zip(*runs, strict=True)))
         if found.limited.any():
             message = f"{found.limited.sum()} of {found.limited.size} runs in cross-validation have not converged"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,21 @@ class QuadraticForm(NamedTuple):
     Q: Sparse
     c: Vector
     constant: float
+
+
+_PROVED: set[type[ConvexFunction]] = set()
+ORACLES = frozenset(("value", "gradient", "hessian", "epigraph", "quadratic", "rests_on"))
+
+F = TypeVar("F", bound="type[ConvexFunction]")
+
+
+def proved(cls: F) -> F:
+    """Marks a class of this package whose functions are convex by proof, as long as the functions they are made of are.
+
+    The mark is that of the class alone: a subclass may compute something else.
+    """
+    _PROVED.add(cls)
+    return cls
 
 
 class ConvexFunction(ABC):
@@ -97,6 +112,19 @@ class ConvexFunction(ABC):
     def expand(self, x: Sequence[Any], exp: Any, log: Any) -> Any:
         """The function written out in scalar operations on ``x``, for plain Pyomo solvers; exp and log are theirs."""
         return None
+
+    def rests_on(self) -> tuple[ConvexFunction, ...]:
+        """The functions that this one is made of, and whose convexity its own rests on."""
+        return ()
+
+    @property
+    def proved_convex(self) -> bool:
+        """Whether it is convex by proof: one of this package's own functions, made of such functions only.
+
+        Everything else, subclasses of these included, is sampled, and what is only sampled is assumed.
+        """
+        own = type(self) in _PROVED and not ORACLES & vars(self).keys()
+        return own and all(part.proved_convex for part in self.rests_on())
 
     @property
     def has_hessian(self) -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pyomo.common.enums import maximize, minimize
+from pyomo.core.base.indexed_component_slice import IndexedComponent_slice
 from pyomo.core.expr.numeric_expr import MaxExpression, NumericExpression
+from pyomo.core.expr.relational_expr import RelationalExpression
 
 from dcprog.errors import ModelError
 
@@ -45,42 +49,105 @@ class FunctionExpression(NumericExpression):  # type: ignore[misc]
 
 
 def flatten(variables: Any) -> Iterator[Any]:
-    """All scalar variables in ``variables``: scalar and indexed Pyomo components, and nested sequences of them, in order.
+    """All scalar variables in ``variables``: scalar and indexed Pyomo components, slices, and nested sequences of them.
 
     >>> import pyomo.environ as pyo
     >>> m = pyo.ConcreteModel(); m.x = pyo.Var([1, 2]); m.b = pyo.Var()
-    >>> [v.name for v in flatten([m.x, m.b])]
-    ['x[1]', 'x[2]', 'b']
+    >>> [v.name for v in flatten([m.x, m.b, m.x[:]])]
+    ['x[1]', 'x[2]', 'b', 'x[1]', 'x[2]']
     """
-    if hasattr(variables, "is_indexed"):
+    if isinstance(variables, IndexedComponent_slice):  # first: a slice answers to every attribute
+        yield from variables
+    elif hasattr(variables, "is_indexed"):
         if variables.is_indexed():
             yield from variables.values()
         else:
             yield variables
+    elif hasattr(variables, "is_variable_type"):
+        yield variables
+    elif isinstance(variables, Mapping):
+        yield from flatten(variables.values())
+    elif isinstance(variables, np.ndarray):
+        yield from flatten(variables.ravel().tolist())
     elif isinstance(variables, Iterable) and not isinstance(variables, str):
         for part in variables:
             yield from flatten(part)
-    elif hasattr(variables, "is_variable_type"):
-        yield variables
     else:
         raise ModelError(f"expected Pyomo variables, got {type(variables).__name__}: pass m.x, m.x[1] or a list of them")
 
 
+def variables_in(given: Any, what: str) -> list[Any]:
+    """The scalar variables in ``given``, and nothing else; ``what`` takes them."""
+    variables = list(flatten(given))
+    for v in variables:
+        if not is_numeric_variable(v):
+            kind = "the expression" if hasattr(v, "is_expression_type") and v.is_expression_type() else type(v).__name__
+            raise ModelError(f"{what} takes variables, got {kind} {v}: declare a Var and a constraint that ties it to it")
+    return variables
+
+
+def is_numeric_variable(v: Any) -> bool:
+    """Whether it is a scalar Pyomo variable, and not a Boolean one."""
+    return hasattr(v, "is_variable_type") and v.is_variable_type() and v.is_numeric_type()
+
+
 def bind(function: ConvexFunction, variables: Any) -> FunctionExpression:
     """The expression f(variables)."""
-    arguments = tuple(flatten(variables))
+    arguments = tuple(variables_in(variables, repr(function)))
     if not arguments:
         raise ModelError(f"{function!r} is bound to no variable: pass m.x, m.x[1] or a list of them")
-    for v in arguments:
-        if not v.is_variable_type():
-            raise ModelError(
-                f"{function!r} takes variables, got the expression {v}: declare a Var and a constraint that ties it to it"
-            )
     if function.dimension not in (None, len(arguments)):
         raise ModelError(
             f"{function!r} takes {function.dimension} variables, got {len(arguments)}: bind it to one per column of its data"
         )
     return FunctionExpression(arguments, function)
+
+
+def check_scalar(expression: Any, what: str) -> None:
+    """ModelError unless ``expression`` is a number or a scalar, numeric Pyomo expression."""
+    wrong = _not_a_scalar(expression)
+    if wrong:
+        raise ModelError(f"{what} is {_shown(expression)} ({type(expression).__name__}){wrong}")
+
+
+def _not_a_scalar(expression: Any) -> str:
+    if isinstance(expression, bool | np.bool_):
+        return ", expected a number or a Pyomo expression: pass 0 or 1 if you mean it"
+    if isinstance(expression, Real) or _is_real_scalar(expression):
+        return ""
+    if isinstance(expression, IndexedComponent_slice) or (hasattr(expression, "is_indexed") and expression.is_indexed()):
+        return ", which has several components: sum them up, or pass one of them"
+    if isinstance(expression, RelationalExpression):
+        return ", a relation, expected a value: pass one side of it, or make it a Constraint"
+    if not hasattr(expression, "is_numeric_type"):
+        return f", expected a Pyomo expression or a number{_hint(expression)}"
+    if getattr(expression, "sense", minimize) == maximize:
+        return ", an objective to be maximised, and g − h is minimised: pass minus its expression"
+    return "" if expression.is_numeric_type() else ", which has no numeric value: pass a Pyomo expression or a number"
+
+
+def _is_real_scalar(array: Any) -> bool:
+    return isinstance(array, np.ndarray) and array.shape == () and array.dtype.kind in "iuf"
+
+
+def _shown(thing: Any) -> str:
+    plain = not isinstance(thing, IndexedComponent_slice) and not hasattr(thing, "is_expression_type")
+    text = repr(thing) if plain else str(thing)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _hint(thing: Any) -> str:
+    from dcprog.functions.base import ConvexFunction
+
+    if isinstance(thing, ConvexFunction):
+        return f": bind it to variables, as in {type(thing).__name__}(…)(m.x)"
+    if thing is None:
+        return ": pass 0 for none"
+    if isinstance(thing, str):
+        return ": build it from the model's variables, as in m.x**2"
+    if isinstance(thing, Iterable):
+        return ": sum its entries up"
+    return ""
 
 
 def maximum(*pieces: Any) -> MaxExpression:
@@ -98,4 +165,6 @@ def maximum(*pieces: Any) -> MaxExpression:
     """
     if not pieces:
         raise ModelError("maximum() needs at least one piece: pass expressions or numbers, as in maximum(0, m.x - 1)")
+    for i, piece in enumerate(pieces):
+        check_scalar(piece, f"piece {i} of maximum(…)")
     return MaxExpression(tuple(pieces))

@@ -20,7 +20,7 @@ import numpy as np
 from dcprog._blas import blas_threads
 from dcprog._typing import Matrix, Vector
 from dcprog.errors import DataError
-from dcprog.functions.base import ConvexFunction
+from dcprog.functions.base import ConvexFunction, proved
 from dcprog.kernels import Distances, Gaussian, pair_distances, points
 
 BLOCK = 100_000
@@ -100,6 +100,7 @@ class KernelSum(ConvexFunction):
         return sum(exp(-sum(c * xk for c, xk in zip(row, x, strict=True))) for row in D)
 
 
+@proved
 class BlockSum(KernelSum):
     """f(θ) = Σᵢⱼ exp(−Σₖ θₖ Dₖ(xᵢ, zⱼ)) for any elementary distances, by blocks of pairs.
 
@@ -175,6 +176,7 @@ class BlockSum(KernelSum):
             yield D, times.ravel()
 
 
+@proved
 class GaussianSum(KernelSum):
     """f(θ) = Σᵢⱼ exp(−Σₖ θₖ (xᵢₖ − zⱼₖ)²/2σ²) by matrix products, in O(nmd) operations and O(nm) memory.
 

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from dcprog._typing import Matrix, Vector
 from dcprog.errors import ModelError
-from dcprog.functions.base import ConvexFunction, Epigraph
+from dcprog.functions.base import ConvexFunction, Epigraph, proved
 from dcprog.functions.checks import number
 from dcprog.functions.polyhedral import L1Norm
 from dcprog.functions.smooth import Norm2
@@ -84,6 +84,7 @@ class SeparablePenalty(Penalty):
         return remainder.slope_at_zero * L1Norm()(*w), remainder(*w)
 
 
+@proved
 class Remainder(ConvexFunction):
     """ρ'(0)‖w‖₁ − ρ(|w|) for a separable penalty ρ: what is left of the ℓ1 norm, the h of its DC pair.
 
@@ -116,10 +117,14 @@ class Remainder(ConvexFunction):
     def hessian(self, w: Vector) -> Vector:
         return self.penalty.curvature(np.abs(w))
 
+    def rests_on(self) -> tuple[ConvexFunction, ...]:
+        return (self.penalty,)
+
     def __repr__(self) -> str:
         return f"Remainder({self.penalty!r})"
 
 
+@proved
 class Exponential(SeparablePenalty):
     """−ρ(v), ρ(v) = Σⱼ 1 − e^(−αvⱼ): the exponential penalty, counts non-zeros as α → ∞.
 
@@ -153,6 +158,7 @@ class Exponential(SeparablePenalty):
         return sum(exp(-self.alpha * v) for v in x) - len(x)
 
 
+@proved
 class Logarithmic(SeparablePenalty):
     """−ρ(v), ρ(v) = Σⱼ ln(1 + vⱼ/ε): the logarithmic penalty of AROM.
 
@@ -186,6 +192,7 @@ class Logarithmic(SeparablePenalty):
         return -sum(log(1 + v / self.eps) for v in x)
 
 
+@proved
 class Lp(SeparablePenalty):
     """−ρ(v), ρ(v) = Σⱼ (vⱼ + ε)^p − ε^p, 0 < p < 1: the ℓp penalty, smoothed at 0 by ε.
 
@@ -222,6 +229,7 @@ class Lp(SeparablePenalty):
         return len(x) * self.eps**self.p - sum((v + self.eps) ** self.p for v in x)
 
 
+@proved
 class CappedL1(SeparablePenalty):
     """−ρ(v), ρ(v) = Σⱼ min(vⱼ/θ, 1): the capped ℓ1 penalty, which counts components, those below θ in part.
 
@@ -284,6 +292,7 @@ class _Spline(SeparablePenalty):
         return np.where((v >= self.knot) & (v < self.knot + self.width * self.lam), 1 / self.width, 0.0)
 
 
+@proved
 class SCAD(_Spline):
     """−ρ(v), ρ(v) = Σⱼ ∫₀^vⱼ min(λ, (aλ − t)₊/(a − 1)) dt, a > 2: the smoothly clipped absolute deviation.
 
@@ -308,6 +317,7 @@ class SCAD(_Spline):
         return self.a - 1
 
 
+@proved
 class MCP(_Spline):
     """−ρ(v), ρ(v) = Σⱼ ∫₀^vⱼ (λ − t/γ)₊ dt: the minimax concave penalty.
 
@@ -332,6 +342,7 @@ class MCP(_Spline):
         return self.gamma
 
 
+@proved
 class L1MinusL2(Penalty):
     """−ρ(v), ρ(v) = Σⱼ vⱼ − ‖v‖₂: ℓ1 − ℓ2, zero just for vectors with at most one non-zero component.
 

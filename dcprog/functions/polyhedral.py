@@ -6,11 +6,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog._typing import Sparse, Vector
-from dcprog.functions.base import ConvexFunction, Epigraph
+from dcprog.functions.base import ConvexFunction, Epigraph, proved
 from dcprog.functions.checks import matrix, nonnegative
 from dcprog.functions.forms import LinearForms
 
 
+@proved
 class PiecewiseMaximum(ConvexFunction):
     """maxᵢ aᵢ'x + bᵢ, with the slope of the first piece that attains the maximum as subgradient.
 
@@ -42,6 +43,7 @@ class PiecewiseMaximum(ConvexFunction):
         return Epigraph(sp.csr_array(self.forms.A), sp.csr_array(-np.ones((pieces, 1))), -b, np.ones(1))
 
 
+@proved
 class L1Norm(ConvexFunction):
     """Σⱼ wⱼ|xⱼ|, weights wⱼ ≥ 0 (1 if not given), with subgradient 0 where xⱼ = 0.
 
@@ -74,6 +76,7 @@ class L1Norm(ConvexFunction):
         return x if self.weights is None else self.weights * x
 
 
+@proved
 class MaxNorm(ConvexFunction):
     """‖x‖∞ = maxⱼ |xⱼ|, with ±1 at the first largest component as subgradient, and 0 at x = 0.
 

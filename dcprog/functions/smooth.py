@@ -9,11 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog._typing import Matrix, Sparse, Vector
-from dcprog.functions.base import ConvexFunction, QuadraticForm
+from dcprog.functions.base import ConvexFunction, QuadraticForm, proved
 from dcprog.functions.checks import convexity_modulus, is_diagonal, matrix, nonnegative, number, symmetric, vector
 from dcprog.functions.forms import LinearForms
 
 
+@proved
 class Quadratic(ConvexFunction):
     """½ x'Qx + q'x + constant, Q symmetric positive semidefinite.
 
@@ -57,6 +58,7 @@ class Quadratic(ConvexFunction):
         return squares + sum(float(v) * x[j] for j, v in enumerate(self.q)) + self.constant
 
 
+@proved
 class Linear(ConvexFunction):
     """c'x, for vectors too long to be written as a Pyomo expression.
 
@@ -86,6 +88,7 @@ class Linear(ConvexFunction):
         return sum(float(c) * v for c, v in zip(self.c, x, strict=True))
 
 
+@proved
 class LogSumExp(ConvexFunction):
     """log Σᵢ e^(aᵢ'x + bᵢ), the smooth maximum of linear forms.
 
@@ -124,6 +127,7 @@ class LogSumExp(ConvexFunction):
         return p
 
 
+@proved
 class SumExp(ConvexFunction):
     """Σᵢ cᵢ e^(aᵢ'x + bᵢ), weights cᵢ ≥ 0 (1 if not given).
 
@@ -165,6 +169,7 @@ class SumExp(ConvexFunction):
         return self.weights * powers
 
 
+@proved
 class Norm2(ConvexFunction):
     """‖x‖₂ = √(Σⱼ xⱼ²), with subgradient 0 at x = 0.
 

@@ -11,12 +11,14 @@ import scipy.sparse as sp
 
 from dcprog._typing import Indices, Mask, Sparse, Vector
 from dcprog.errors import CapabilityError, unknown_name
-from dcprog.solvers._rays import proves_infeasible, proves_unbounded
+from dcprog.solvers._rays import proved
 from dcprog.solvers.base import Answer, Claim
 from dcprog.subproblem import Subproblem
 
 INFINITY = 1e20
 """A limit beyond this limits nothing: the convention of HiGHS and Clarabel."""
+PROOF_SECONDS = 10.0
+"""A proof that a problem has no point, or no end, is given up after this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,12 +97,9 @@ def refused(solver: str, name: str, value: object, default: object) -> Capabilit
 def answer(
     problem: Subproblem, c: Vector, claim: Claim, z: Vector, row_duals: Vector, message: str, iterations: int
 ) -> Answer:
-    """The answer, in which a failure that a ray explains is called by its name, and rays and NaN are not called a point."""
-    if claim in (Claim.FAILED, Claim.INFEASIBLE):
-        if proves_infeasible(problem, row_duals):
-            claim = Claim.INFEASIBLE
-        elif proves_unbounded(problem, c, z):
-            claim = Claim.UNBOUNDED
+    """The answer, in which infeasible and unbounded are what is proved to be so, and rays and NaN are not called a point."""
+    if claim in (Claim.INFEASIBLE, Claim.UNBOUNDED, Claim.FAILED):
+        claim = proved(problem, c, time_limit=PROOF_SECONDS) or Claim.FAILED
     if claim in (Claim.INFEASIBLE, Claim.UNBOUNDED) or not np.isfinite(z).all():
         return Answer(claim, message=message, iterations=iterations)
     return Answer(claim, z, row_duals if np.isfinite(row_duals).all() else None, message=message, iterations=iterations)

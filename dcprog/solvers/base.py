@@ -87,10 +87,24 @@ class Solver(ABC):
     """What brings it."""
     classes: ClassVar[frozenset[ProblemClass]]
     features: ClassVar[Feature]
+    interruptible: ClassVar[bool] = False
+    """Whether a time limit ends it at any moment, up to one small step. One that is not says how long it does not look at
+    the clock, by :meth:`estimate_seconds`; one that says neither runs on a thread, where it can be left to itself."""
+    careful: ClassVar[Mapping[str, Any] | None] = None
+    """Options for further tries in the units of the point that did not hold; None: no further try."""
 
     @abstractmethod
     def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
         """Load ``problem``. Unknown options are an error of the solver's own, raised here."""
+
+    def estimate_seconds(self, problem: Subproblem) -> float:
+        """About how long it runs on ``problem`` without looking at the clock; 0 for one that is interruptible."""
+        return 0.0
+
+    @property
+    def keeps_time(self) -> bool:
+        """Whether it says anything about time limits."""
+        return self.interruptible or type(self).estimate_seconds is not Solver.estimate_seconds
 
     def available(self) -> bool:
         """Whether it is installed."""

@@ -17,14 +17,14 @@ import scipy.sparse as sp
 from dcprog._typing import Indices, Mask, Vector
 from dcprog.solvers.active_set import ActiveSetSession
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
-from dcprog.solvers.dual_form import has_diagonal_q, is_nonnegative
+from dcprog.solvers.dual_form import has_diagonal_q, is_nonnegative, without_stored_zeros
 from dcprog.solvers.highs import HighsSession
 from dcprog.solvers.highs_dual import HighsDual, HighsDualSession
 from dcprog.solvers.mirror import mirror_columns
 from dcprog.subproblem import ProblemClass, Subproblem
 
-PRICE_TOLERANCE = 1e-9
-"""A reduced cost below minus this, relative to the costs, calls its column in."""
+PRICE_TOLERANCE = 1e-10
+"""A reduced cost below minus this, relative to the terms that make it up, calls its column in."""
 BATCH = 100
 """At least so many columns enter at a time, if so many would help."""
 
@@ -38,6 +38,11 @@ class Columns(Solver):
     install = "comes with dcprog"
     classes = frozenset({ProblemClass.LP, ProblemClass.QP})
     features = Feature.WARM_START | Feature.DUALS | Feature.VERTEX | Feature.LINEAR_ROWS
+    interruptible = False  # in a QP
+
+    def estimate_seconds(self, problem: Subproblem) -> float:
+        """Of a part that is not known before; PIQP, which solves it, measures and keeps the time limit."""
+        return 0.0
 
     def missing(self, problem: Subproblem) -> str | None:
         lack = super().missing(problem)
@@ -87,13 +92,19 @@ class ColumnsSession(Session):
     """The working set grows over all solves of a session."""
 
     def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
-        self._problem, self._options = problem, options
+        self._problem = problem = without_stored_zeros(problem)
+        self._options = options
         self._candidates = candidates(problem)
+        if self._candidates.all():
+            self._candidates[0] = False  # a problem over no column at all is none that solvers take
         self._outside = self._candidates.copy()
         self._columns = np.flatnonzero(~self._outside)
         self._mirror = mirror_columns(problem.A)
         self._head = np.flatnonzero((self._mirror < 0) | (self._mirror > np.arange(problem.n)))
         self._tail = self._mirror[self._head]
+        self._row = np.empty(problem.n, dtype=np.int64)  # of _At, for every column: its own or that of its mirror
+        self._row[self._head] = np.arange(len(self._head))
+        self._row[self._tail[self._tail >= 0]] = np.flatnonzero(self._tail >= 0)
         self._At = sp.csr_array(problem.A[:, self._head].T)
         self._diagonal = np.zeros(problem.n) if problem.Q is None else problem.Q.diagonal()
         self._inner: _Growing | None = None
@@ -155,8 +166,9 @@ class ColumnsSession(Session):
         reduced[self._head] -= products
         paired = self._tail >= 0
         reduced[self._tail[paired]] += products[paired]
-        tolerance = PRICE_TOLERANCE * (1.0 + float(np.abs(c).max(initial=0.0)))
-        entering = np.flatnonzero(self._outside & (reduced < -tolerance))
+        entering: Indices = np.flatnonzero(self._outside & (reduced < 0))
+        terms = np.abs(c[entering]) + abs(self._At[self._row[entering]]) @ np.abs(y)
+        entering = entering[reduced[entering] < -PRICE_TOLERANCE * terms]
         if entering.size > limit:
             entering = entering[np.argpartition(reduced[entering], limit)[:limit]]
         return entering
@@ -186,5 +198,5 @@ class ColumnsSession(Session):
 
 def candidates(problem: Subproblem) -> Mask:
     """Columns that may be left out: z_j ≥ 0 with several entries."""
-    several: Mask = np.diff(sp.csc_array(problem.A).indptr) > 1
+    several: Mask = np.diff(sp.csc_array(without_stored_zeros(problem).A).indptr) > 1
     return is_nonnegative(problem) & several

@@ -1,5 +1,8 @@
 """One subproblem, solved again and again with another linear cost: the claim is verified, and a failed one escalates.
 
+A badly scaled subproblem reaches the solver in other units (:mod:`dcprog.scaling`); its answer is verified in the original
+ones. Whatever a solver does wrong, it raises, returns nonsense, sleeps or lies, is an answer that does not hold.
+
 Solvers run on one BLAS thread: the products are small, and a second one that finds its core busy costs more than it brings.
 """
 
@@ -8,15 +11,22 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from dcprog._blas import one_thread, solver_loaded
 from dcprog._typing import Vector
-from dcprog.certificate import Residuals, verify
-from dcprog.errors import CapabilityError, DCProgError
+from dcprog.certificate import Residuals, completed, verify
+from dcprog.errors import CapabilityError, DCProgError, FunctionError, SolverUnavailableError
+from dcprog.scaling import Scaling, scaling_of
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.solvers.guard import well_formed, within
 from dcprog.solvers.registry import chain
-from dcprog.subproblem import Subproblem
+from dcprog.subproblem import Subproblem, Units
+
+TRIES = 4
+"""So often a careful solver is asked, each time in the units of the point that it found before."""
 
 
 class SubproblemUnsolved(DCProgError):
@@ -35,8 +45,9 @@ class Solution:
     solver: str
     residuals: Residuals
     iterations: int
-    escalations: tuple[str, ...] = ()
-    row_duals: Vector | None = None
+    escalations: tuple[str, ...]
+    row_duals: Vector
+    constraint_duals: Vector
 
 
 @dataclass
@@ -49,9 +60,28 @@ class Timings:
     verify: float = 0.0
 
 
+class Attempt(NamedTuple):
+    """A solver to ask, in the ordinary way or with the care that its first answer wanted."""
+
+    solver: Solver
+    careful: bool = False
+
+
+class Opened(NamedTuple):
+    """A session, and the units of its problem if they are not the original ones."""
+
+    session: Session
+    problem: Subproblem
+    scaling: Scaling | None
+
+
 @dataclass
 class Dispatcher:
-    """Opens each solver at most once (``rebuilds`` counts what goes beyond that) and keeps the one that works."""
+    """Opens each solver at most once (``rebuilds`` counts what goes beyond that) and keeps the one that works.
+
+    After an escalation the solver that worked is asked first; where it fails in turn, all others are asked again. With
+    ``fallback`` off only the first choice is asked.
+    """
 
     problem: Subproblem
     solver: str = "auto"
@@ -59,22 +89,36 @@ class Dispatcher:
     needs: Feature = Feature.NONE
     timings: Timings = field(default_factory=Timings)
     builds: int = 0
+    fallback: bool = True
 
     def __post_init__(self) -> None:
-        self._chain = chain(self.solver, self.problem, self.needs)
-        self._sessions: dict[str, Session] = {}
+        solvers = chain(self.solver, self.problem, self.needs)
+        solvers = solvers if self.fallback else solvers[:1]
+        self._attempts = [
+            Attempt(s, careful) for s in solvers for careful in (False, True) if not careful or s.careful is not None
+        ]
+        self._open: dict[tuple[str, bool], Opened] = {}
         self._first = 0
         self._opening = True
+        self._scaling: Scaling | None = None
+        self._units: Units | None = None
 
     @property
     def rebuilds(self) -> int:
         """How often a model was loaded into a solver that had it already."""
-        return self.builds - len(self._sessions)
+        return self.builds - len(self._open)
 
     @property
     def first_choice(self) -> str:
         """Name of the solver that is asked first."""
-        return self._chain[self._first].name
+        return self._attempts[self._first].solver.name
+
+    @property
+    def units(self) -> Units:
+        """What counts as 1 of each variable and row: 1 itself, unless the problem was badly scaled."""
+        if self._units is None:
+            self._units = self.problem.units(None if self._scaling is None else self._scaling.column)
+        return self._units
 
     def solve(
         self, c: Vector, start: Vector | None = None, time_limit: float | None = None, feasible: bool = False
@@ -84,67 +128,151 @@ class Dispatcher:
         ``feasible`` says that ``start`` is feasible, so that a claim of infeasibility is known to be false. Other claims of
         infeasibility or unboundedness stand when a second solver agrees, or there is none.
         """
+        if not np.isfinite(c).all():
+            raise SubproblemUnsolved(Claim.FAILED, "the linear cost is not finite")
+        if not self._open:
+            self._scaling = scaling_of(self.problem, c, start)
+        start = self._smooth_start(start)
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         failures: list[str] = []
         negative: list[Claim] = []
-        for position in range(self._first, len(self._chain)):
-            solver = self._chain[position]
-            remaining = None if deadline is None else max(deadline - time.perf_counter(), 0.0)
-            try:
-                answer = self._ask(solver, c, start, remaining)
-            except CapabilityError as refused:
-                if position + 1 == len(self._chain) or (position == 0 and self.options):
-                    raise
-                failures.append(f"{solver.name}: {refused}")
-                continue
-            if answer.claim is Claim.TIME_LIMIT:
-                raise SubproblemUnsolved(answer.claim, f"{solver.name}: {answer.message}")
-            if answer.claim is Claim.UNBOUNDED or (answer.claim is Claim.INFEASIBLE and not feasible):
-                negative.append(answer.claim)
-            residuals = self._verified(c, answer)
-            if residuals is not None and residuals.holds():
-                self._keep(position, failures)
-                if self._opening:
-                    self._sessions[solver.name].bookmark()
-                    self._opening = False
-                assert answer.z is not None
-                return Solution(answer.z, solver.name, residuals, answer.iterations, tuple(failures), answer.row_duals)
-            why = answer.message or answer.claim.value if residuals is None else f"its claim does not hold ({residuals})"
-            failures.append(f"{solver.name}: {why}")
-            if negative.count(answer.claim) == 2:
+        here = start
+        for position in self._order():
+            attempt = self._attempts[position]
+            here = here if attempt.careful else start
+            for _ in range(TRIES if attempt.careful else 1):
+                remaining = None if deadline is None else max(deadline - time.perf_counter(), 0.0)
+                if remaining is not None and self._too_slow(attempt.solver, remaining):
+                    failures.append(f"{attempt.solver.name}: it cannot be interrupted and would exceed the time limit")
+                    negative.append(Claim.TIME_LIMIT)
+                    break
+                answer = self._ask(attempt, c, here, remaining)
+                if answer.claim is Claim.TIME_LIMIT:
+                    raise SubproblemUnsolved(answer.claim, f"{attempt.solver.name}: {answer.message}")
+                if answer.claim is Claim.UNBOUNDED or (answer.claim is Claim.INFEASIBLE and not feasible):
+                    negative.append(answer.claim)
+                residuals = self._verified(c, answer)
+                if residuals is not None and residuals.holds():
+                    return self._accepted(position, answer, residuals, failures)
+                why = answer.message or answer.claim.value if residuals is None else f"its claim does not hold ({residuals})"
+                failures.append(f"{attempt.solver.name}: {why}")
+                if residuals is None or answer.z is None or not np.isfinite(answer.z).all():
+                    break
+                here = answer.z  # a careful try begins there, in the units of that point
+                if attempt.careful:
+                    self._open.pop((attempt.solver.name, True), None)
+            if negative.count(Claim.UNBOUNDED) == 2 or negative.count(Claim.INFEASIBLE) == 2:
                 break
+        self._first = 0
         raise SubproblemUnsolved(negative[-1] if negative else Claim.FAILED, "; ".join(failures))
 
     def rewind(self) -> None:
         """A new run begins: its first cost resembles that of the run before more than its last one."""
         self._opening = True
-        for session in self._sessions.values():
-            session.rewind()
+        for opened in self._open.values():
+            opened.session.rewind()
 
-    def _ask(self, solver: Solver, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
-        session = self._sessions.get(solver.name)
-        if session is None:
-            began = time.perf_counter()
-            options = self.options if solver is self._chain[0] else {}
-            session = self._sessions[solver.name] = solver.open(self.problem, options)
-            self.builds += 1
-            solver_loaded(solver.name)
-            self.timings.build += time.perf_counter() - began
+    def _smooth_start(self, start: Vector | None) -> Vector | None:
+        """``start``, moved a little where the objective has no gradient, as √(x² + y²) has none at 0."""
+        p = self.problem
+        if start is None or p.smooth is None or np.isfinite(p.smooth.gradient(start)).all():
+            return start
+        nudge = np.random.default_rng(0).uniform(0.5, 1.0, p.n) * 1e-2 * np.maximum(self.units.column, np.abs(start))
+        return np.clip(start + np.where(p.upper - start >= nudge, nudge, -nudge), p.lower, p.upper)
+
+    def _order(self) -> list[int]:
+        """The solver that worked last, those after it, and then the earlier ones: all are asked before any giving up."""
+        count = len(self._attempts)
+        return [*range(self._first, count), *range(self._first)]
+
+    def _too_slow(self, solver: Solver, seconds: float) -> bool:
+        """Whether ``auto`` had better not begin with a solver that cannot be left in time."""
+        return self.solver == "auto" and not solver.interruptible and solver.estimate_seconds(self.problem) > seconds
+
+    def _ask(self, attempt: Attempt, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
+        """What the solver says, in the original units, completed and in bounds; anything it does wrong is a failure."""
+        solver = attempt.solver
+        try:
+            opened = self._session(attempt, c, start)
+        except (CapabilityError, SolverUnavailableError) as refused:
+            if solver is self._attempts[0].solver and (self.options or not self.fallback):
+                raise
+            return Answer(Claim.FAILED, message=str(refused))
+        except DCProgError:
+            raise
+        except Exception as error:
+            return Answer(Claim.FAILED, message=f"raised {type(error).__name__}: {error}")
         began = time.perf_counter()
-        with one_thread():
-            answer = session.solve(c, start, time_limit)
+        try:
+            answer = self._run(solver, opened, c, start, time_limit)
+        except FunctionError:
+            raise
+        except Exception as error:
+            del self._open[(solver.name, attempt.careful)]  # nothing is known of its state
+            self.builds -= 1
+            answer = Answer(Claim.FAILED, message=f"raised {type(error).__name__}: {error}")
         self.timings.solve += time.perf_counter() - began
+        if answer.claim is Claim.TIME_LIMIT and not solver.keeps_time:
+            self._open.pop((solver.name, attempt.careful), None)  # it may still be running
         return answer
+
+    def _run(self, solver: Solver, opened: Opened, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
+        session, problem, scaling = opened
+        cost, at = (c, start) if scaling is None else (scaling.costs(c), scaling.point(start))
+        with one_thread():
+            if time_limit is None or solver.keeps_time:
+                raw: Any = session.solve(cost, at, time_limit)
+            else:
+                raw = within(time_limit, lambda: session.solve(cost, at, time_limit))
+        answer = well_formed(raw, problem)
+        if answer.z is not None and answer.claim is Claim.OPTIMAL:
+            answer = completed(problem, cost, answer)
+        return answer if scaling is None else scaling.answer(answer)
+
+    def _session(self, attempt: Attempt, c: Vector, start: Vector | None) -> Opened:
+        key = (attempt.solver.name, attempt.careful)
+        if key not in self._open:
+            began = time.perf_counter()
+            options = dict(self.options) if attempt.solver is self._attempts[0].solver else {}
+            if attempt.careful:
+                options = {**(attempt.solver.careful or {}), **options}
+            problem, scaling = self.problem, self._scaling
+            if attempt.careful:
+                scaling = scaling_of(self.problem, c, start, always=True)
+            if scaling is not None:
+                problem = scaling.problem(self.problem)
+                if attempt.solver.missing(problem) is not None:  # its structure is not that of the scaled problem
+                    problem, scaling = self.problem, None
+            self._open[key] = Opened(attempt.solver.open(problem, options), problem, scaling)
+            self.builds += 1
+            solver_loaded(attempt.solver.name)
+            self.timings.build += time.perf_counter() - began
+        return self._open[key]
 
     def _verified(self, c: Vector, answer: Answer) -> Residuals | None:
         if answer.z is None or answer.claim is not Claim.OPTIMAL:
             return None
         began = time.perf_counter()
-        residuals = verify(self.problem, c, answer)
+        residuals = verify(self.problem, c, answer, self.units)
         self.timings.verify += time.perf_counter() - began
         return residuals
 
-    def _keep(self, position: int, failures: list[str]) -> None:
-        """After an escalation go on with the solver that worked, instead of failing anew at every iteration."""
-        if failures:
+    def _accepted(self, position: int, answer: Answer, residuals: Residuals, failures: list[str]) -> Solution:
+        solver, careful = self._attempts[position]
+        if failures:  # go on with the solver that worked, instead of failing anew at every iteration
             self._first = position
+        if self._opening:
+            self._open[(solver.name, careful)].session.bookmark()
+            self._opening = False
+        assert answer.z is not None
+        assert answer.row_duals is not None
+        assert answer.constraint_duals is not None
+        return Solution(
+            z=answer.z,
+            solver=solver.name,
+            residuals=residuals,
+            iterations=answer.iterations,
+            escalations=tuple(failures),
+            row_duals=answer.row_duals,
+            constraint_duals=answer.constraint_duals,
+        )

@@ -10,7 +10,7 @@ columns. Costs of the primal are limits of the dual; its matrix stays.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -47,14 +47,17 @@ class DualRows:
     tail: Indices
 
     @classmethod
-    def of(cls, A: Sparse, columns: Indices, curvature: Vector) -> DualRows:
-        """The rows that belong to ``columns`` of A; mirrors of different curvature stay apart."""
+    def of(cls, A: Sparse, columns: Indices, curvature: Vector, free: Mask) -> DualRows:
+        """The rows that belong to ``columns`` of A; mirrors of different curvature, or of which one is free, stay apart."""
         mirror = mirror_columns(A[:, columns])
-        alike = (mirror >= 0) & (curvature[columns] == curvature[columns[mirror]])
-        mirror = np.where(alike, mirror, -1)
+        j = np.flatnonzero(mirror >= 0)
+        k = mirror[j]
+        alike = (curvature[columns[j]] == curvature[columns[k]]) & ~free[columns[j]] & ~free[columns[k]]
+        mirror[j[~alike]] = -1
         heads = np.flatnonzero((mirror < 0) | (mirror > np.arange(len(columns))))
-        partner = mirror[heads]
-        return cls(columns[heads], np.where(partner >= 0, columns[partner], -1))
+        tail = mirror[heads]
+        tail[tail >= 0] = columns[tail[tail >= 0]]
+        return cls(columns[heads], tail)
 
     def join(self, other: DualRows) -> DualRows:
         """These rows, then the others."""
@@ -64,20 +67,22 @@ class DualRows:
         """Lower and upper limits of the rows for the primal's cost c and its mask of free variables."""
         upper = c[self.head]
         lower = np.where(free[self.head], upper, -np.inf)
-        return np.where(self.tail >= 0, -c[self.tail], lower), upper
+        paired = self.tail >= 0
+        lower[paired] = -c[self.tail[paired]]
+        return lower, upper
 
 
 class DualForm:
     """The dual of ``problem``, whose limits follow from the cost c, and the way back to the primal."""
 
     def __init__(self, problem: Subproblem) -> None:
-        self.primal = problem
+        self.primal = problem = without_stored_zeros(problem)
         self.free = _is_free(problem)
         self.curvature = np.zeros(problem.n) if problem.Q is None else problem.Q.diagonal()
         self.slack, self.slack_coefficient = _slacks(problem, self.curvature)
         is_slack = np.zeros(problem.n, dtype=bool)
         is_slack[self.slack[self.slack >= 0]] = True
-        self.rows = DualRows.of(problem.A, np.flatnonzero(~is_slack), self.curvature)
+        self.rows = DualRows.of(problem.A, np.flatnonzero(~is_slack), self.curvature, self.free)
         below = np.isinf(problem.row_lower)
         self._idle = below & np.isinf(problem.row_upper)
         self._is_upper_row = below & ~self._idle
@@ -85,18 +90,24 @@ class DualForm:
 
     def grow(self, problem: Subproblem, new: int) -> DualRows:
         """The last ``new`` columns of ``problem`` are new: their rows."""
-        self.primal, self.free = problem, _is_free(problem)
+        self.primal = problem = without_stored_zeros(problem)
+        self.free = _is_free(problem)
         self.curvature = np.zeros(problem.n) if problem.Q is None else problem.Q.diagonal()
-        rows = DualRows.of(problem.A, np.arange(problem.n - new, problem.n), self.curvature)
+        rows = DualRows.of(problem.A, np.arange(problem.n - new, problem.n), self.curvature, self.free)
         self.rows = self.rows.join(rows)
         return rows
 
     def limits(self, c: Vector) -> tuple[Vector, Vector, Vector, Vector] | None:
-        """Limits of the rows and bounds of y for the cost c; None if they cross, i.e. the primal is unbounded."""
+        """Limits of the rows and bounds of y for the cost c; None if they cross.
+
+        Then no y is feasible, and the primal has no solution. Only where a pair of mirror columns with curvature crosses
+        it may have one: both are positive there, which this form has no room for.
+        """
         p, has = self.primal, self.slack >= 0
         lower = np.where(p.equality | self._is_upper_row, -np.inf, 0.0)
         upper = np.where(p.equality | ~(self._is_upper_row | self._idle), np.inf, 0.0)
-        ratio = c[self.slack] / self.slack_coefficient
+        ratio = np.zeros(p.m)
+        ratio[has] = c[self.slack[has]] / self.slack_coefficient[has]
         upper = np.where(has & (self.slack_coefficient > 0), np.minimum(upper, ratio), upper)
         lower = np.where(has & (self.slack_coefficient < 0), np.maximum(lower, ratio), lower)
         row_lower, row_upper = self.rows.limits(c, self.free)
@@ -105,7 +116,7 @@ class DualForm:
         return row_lower, row_upper, lower, upper
 
     def problem(self, c: Vector) -> Subproblem | None:
-        """The dual for the cost c: variables y, then w for the columns with curvature. None if the primal is unbounded."""
+        """The dual for the cost c: variables y, then w for the columns with curvature. None as for :meth:`limits`."""
         limits = self.limits(c)
         if limits is None:
             return None
@@ -140,6 +151,15 @@ class DualForm:
         return z
 
 
+def without_stored_zeros(problem: Subproblem) -> Subproblem:
+    """``problem`` with a matrix in which every entry counts: a stored zero would make a slack, or hide one."""
+    if problem.A.count_nonzero() == problem.A.nnz:
+        return problem
+    A = problem.A.copy()
+    A.eliminate_zeros()
+    return replace(problem, A=A)
+
+
 def _is_free(problem: Subproblem) -> Mask:
     return np.isinf(problem.lower) & np.isinf(problem.upper)
 
@@ -154,7 +174,8 @@ def _slacks(problem: Subproblem, curvature: Vector) -> tuple[Indices, Vector]:
     A = sp.csc_array(problem.A)
     single = np.flatnonzero((np.diff(A.indptr) == 1) & is_nonnegative(problem) & (curvature == 0))
     rows, coefficients = A.indices[A.indptr[single]], A.data[A.indptr[single]]
-    repairs = np.where(np.isfinite(problem.row_lower[rows]), coefficients > 0, coefficients < 0) & ~problem.equality[rows]
+    below, above = np.isfinite(problem.row_lower[rows]), np.isfinite(problem.row_upper[rows])
+    repairs = (below & ~above & (coefficients > 0)) | (above & ~below & (coefficients < 0))
     slack = np.full(problem.m, -1, dtype=np.int64)
     slack[rows[repairs]] = single[repairs]
     coefficient = np.ones(problem.m)

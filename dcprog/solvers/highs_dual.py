@@ -12,19 +12,19 @@ from typing import Any
 import numpy as np
 
 from dcprog._typing import Vector
+from dcprog.solvers._rays import is_empty
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver, cost_scale
 from dcprog.solvers.dual_form import DualForm, obstacle
 from dcprog.solvers.highs_model import HighsModel
 from dcprog.subproblem import ProblemClass, Subproblem
-
-CLAIMS = {Claim.INFEASIBLE: Claim.UNBOUNDED, Claim.UNBOUNDED: Claim.INFEASIBLE}
-"""What a claim on the dual says of the primal, where that is something else."""
 
 
 class HighsDual(Solver):
     """LP through its dual, for LPs with one-sided rows or equations and columns that are free or ≥ 0."""
 
     name = "highs-dual"
+    interruptible = True
+    careful = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}  # noqa: RUF012
     module = "highspy"
     distribution = "highspy"
     install = "comes with dcprog"
@@ -51,7 +51,7 @@ class HighsDualSession(Session):
             self._scale = cost_scale(c)
         limits = self._form.limits(c * self._scale)
         if limits is None:
-            return Answer(Claim.UNBOUNDED, message="a column and its mirror, or a slack, have negative costs together")
+            return Answer(self._without_dual(time_limit), message="dual: a row's limits, or a variable's bounds, cross")
         if self._model is None:
             dual = self._form.problem(c * self._scale)
             assert dual is not None
@@ -60,14 +60,22 @@ class HighsDualSession(Session):
             self._model.change_row_limits(*limits[:2])
             self._model.change_bounds(*limits[2:])
         claim, message = self._model.run(time_limit)
+        if claim is Claim.UNBOUNDED:
+            return Answer(Claim.INFEASIBLE, message=f"dual: {message}", iterations=self._model.iterations)
+        if claim is Claim.INFEASIBLE:
+            return Answer(self._without_dual(time_limit), message=f"dual: {message}", iterations=self._model.iterations)
         y, row_duals = self._model.values()
         return Answer(
-            claim=CLAIMS.get(claim, claim),
+            claim=claim,
             z=None if row_duals is None else self._form.recover(row_duals),
             row_duals=None if y is None else y / self._scale,
             message=f"dual: {message}",
             iterations=self._model.iterations,
         )
+
+    def _without_dual(self, time_limit: float | None) -> Claim:
+        """What the primal is if the dual is infeasible: without a point itself, or else without an end."""
+        return Claim.INFEASIBLE if is_empty(self._form.primal, time_limit=time_limit) else Claim.UNBOUNDED
 
     def bookmark(self) -> None:
         if self._model is not None:

@@ -13,7 +13,7 @@ from dcprog.errors import CapabilityError, SolverUnavailableError
 from dcprog.solvers.base import Claim
 from dcprog.subproblem import Subproblem
 
-PRIMAL_SIMPLEX = 4
+DUAL_SIMPLEX, PRIMAL_SIMPLEX = 1, 4
 
 
 class HighsModel:
@@ -82,6 +82,8 @@ class HighsModel:
         status = self.highs.getModelStatus()
         if self.highs.modelStatusToString(status) == "Primal infeasible or unbounded":
             status = self._without_presolve()
+        if self.highs.modelStatusToString(status) == "Unknown" and self.highs.getBasis().valid:
+            status = self._afresh()
         return _claim(status), self.highs.modelStatusToString(status)
 
     @property
@@ -103,6 +105,14 @@ class HighsModel:
         self.highs.setOptionValue("presolve", "off")
         self.highs.run()
         self.highs.setOptionValue("presolve", self.options.get("presolve", "choose"))
+        return self.highs.getModelStatus()
+
+    def _afresh(self) -> Any:
+        """Simplex may lose its way from an old basis: once more, from none and by its first strategy."""
+        self.highs.clearSolver()
+        if "simplex_strategy" not in self.options:
+            self.highs.setOptionValue("simplex_strategy", DUAL_SIMPLEX)
+        self.highs.run()
         return self.highs.getModelStatus()
 
     def _set(self, key: str, value: Any) -> None:

@@ -11,16 +11,21 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from dcprog._typing import Vector
 from dcprog.errors import CapabilityError
 from dcprog.smooth import FunctionTerm
+from dcprog.solvers._qp import PROOF_SECONDS
+from dcprog.solvers._rays import proved
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver, version_of
 from dcprog.solvers.ipopt_options import typed
 from dcprog.solvers.ipopt_problem import Callbacks
+from dcprog.solvers.piqp import sparse_operations
 from dcprog.subproblem import ProblemClass, Subproblem
 
 OPTIONS: dict[str, Any] = {
@@ -38,9 +43,10 @@ FAST: dict[str, Any] = {
     "corrector_type": "affine",
     "perturb_always_cd": "yes",
     "bound_relax_factor": 0.0,
-    "diverging_iterates_tol": 1e8,  # it may run away along a line of solutions
     "max_iter": 300,
 }
+RUN_AWAY = 1e8
+"""FAST may run away along a line of solutions: it is ended when it is so many times as far out as it was at the start."""
 # Ipopt as it comes: better where there is no interior, and at telling that there is no feasible point.
 SAFE: dict[str, Any] = {
     "mu_strategy": "monotone",
@@ -58,6 +64,8 @@ COSTLY_HESSIAN = 2.5e7
 """Operations of a dense Hessian beyond which limited memory is faster (benchmarks/alignment.py: between 1e7 and 4e7)."""
 LIMITED_MEMORY: dict[str, Any] = {"tol": 1e-8, "limited_memory_max_history": 10}
 """Without second derivatives the last digits are slow: a fifth of the time for 1e-10, with the same objective to 1e-15."""
+FACTORISATION_RATE = 1.2e9
+"""Operations a second before it looks at the clock: 1.0e9 to 1.8e9 on dense problems of 700 to 1400 variables."""
 INVALID_OPTION = -12
 CLAIMS = {
     0: Claim.OPTIMAL,
@@ -86,11 +94,16 @@ class Ipopt(Solver):
     """
 
     name = "ipopt"
+    careful = {}  # noqa: RUF012
     module = "cyipopt"
     distribution = "cyipopt-wheels"
     install = "comes with dcprog"
     classes = frozenset(ProblemClass)
     features = Feature.WARM_START | Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS
+    interruptible = False  # within a factorisation
+
+    def estimate_seconds(self, problem: Subproblem) -> float:
+        return sparse_operations(_with_hessian(problem)) / FACTORISATION_RATE
 
     def version(self) -> str | None:
         return super().version() or version_of("cyipopt")
@@ -132,6 +145,8 @@ class _Session(Session):
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         deadline = time.monotonic() + (1e9 if time_limit is None else time_limit)
+        if time_limit is not None and time_limit < self._factorisation:
+            return Answer(Claim.TIME_LIMIT, message=f"a factorisation takes about {self._factorisation:.1g} s")
         cold = _Point(np.zeros(self._callbacks.size))
         if start is not None:
             cold.z[: self._problem.n] = start
@@ -139,7 +154,7 @@ class _Session(Session):
         if self._last is not None and (mu := _first_mu(c, self._last[0])) < COLD_MU:
             attempts.insert(0, ({**FAST, **_warm(mu)}, self._last[1]))
 
-        answer, iterations = Answer(Claim.FAILED), 0
+        answer, iterations, last = Answer(Claim.FAILED), 0, cold.z[: self._problem.n]
         for options, point in attempts:
             info = self._run(c, options, point, deadline - time.monotonic())
             claim, message = CLAIMS.get(info["status"], Claim.FAILED), info["status_msg"].decode()
@@ -149,12 +164,28 @@ class _Session(Session):
                 return self._optimal(info["x"], info["mult_g"], message, iterations)
             if claim is not Claim.FAILED or answer.claim is Claim.FAILED:
                 answer = Answer(claim, message=message)
+            last = info["x"][: self._problem.n]
             if claim is Claim.TIME_LIMIT:
                 break
+        if answer.claim in (Claim.INFEASIBLE, Claim.UNBOUNDED):
+            answer = self._proved(c, last, answer, deadline - time.monotonic())
         return replace(answer, iterations=iterations)
+
+    def _proved(self, c: Vector, last: Vector, answer: Answer, seconds: float) -> Answer:
+        """Iterates that diverge, or end at a point that is not feasible, say little: only a proof says more."""
+        with np.errstate(all="ignore"):
+            points = [z for z in (last, None) if z is None or np.isfinite(z).all()]
+            claims = [proved(self._problem, c, z, min(seconds, PROOF_SECONDS)) for z in points]
+        return replace(answer, claim=next((claim for claim in claims if claim), Claim.FAILED))
+
+    @cached_property
+    def _factorisation(self) -> float:
+        return Ipopt().estimate_seconds(self._problem)
 
     def _run(self, c: Vector, options: Mapping[str, Any], point: _Point, seconds: float) -> dict[str, Any]:
         ipopt, callbacks = self._ipopt or self._callbacks.load(), self._callbacks
+        if options["mu_strategy"] == FAST["mu_strategy"]:
+            options = {**options, "diverging_iterates_tol": RUN_AWAY * max(1.0, float(np.abs(point.z).max(initial=0.0)))}
         limit = {"max_wall_time": float(max(1e-3, min(seconds, self._chosen.get("max_wall_time", np.inf))))}
         for name, value in {**OPTIONS, **_constant_parts(self._problem), **options, **self._chosen, **limit}.items():
             ipopt.add_option(name, value)
@@ -186,6 +217,17 @@ class _Session(Session):
             message=message,
             iterations=iterations,
         )
+
+
+def _with_hessian(problem: Subproblem) -> Subproblem:
+    """``problem`` as a QP whose Q has the structure of all second derivatives."""
+    sums = problem.constraints if problem.smooth is None else (problem.smooth, *problem.constraints)
+    if not sums:
+        return problem
+    rows, cols = (np.concatenate([getattr(s, name) for s in sums]) for name in ("rows", "cols"))
+    lower = sp.csc_array((np.ones(len(rows)), (rows, cols)), shape=(problem.n, problem.n))
+    known = sp.csc_array((problem.n, problem.n)) if problem.Q is None else abs(problem.Q)
+    return replace(problem, Q=sp.csc_array(known + lower + lower.T), smooth=None, constraints=())
 
 
 def _constant_parts(problem: Subproblem) -> dict[str, str]:

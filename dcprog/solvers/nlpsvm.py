@@ -17,6 +17,7 @@ from dcprog.functions.checks import number
 from dcprog.least_norm import FALL, least_norm
 from dcprog.solvers._l1_structure import L1Structure, l1_structure
 from dcprog.solvers._qp import answer
+from dcprog.solvers._rays import is_empty
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
 from dcprog.subproblem import ProblemClass, Subproblem
 
@@ -30,6 +31,7 @@ class NLPSVM(Solver):
     """Newton's method for min s'p + t'q + ν'ξ subject to D(X(p − q) + be) + ξ ≥ e, p, q, ξ ≥ 0. Option: ``epsilon``."""
 
     name = "nlpsvm"
+    interruptible = True
     module = "dcprog"
     distribution = "dcprog"
     install = "comes with dcprog"
@@ -64,7 +66,8 @@ class NLPSVMSession(Session):
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         lp = self._structure.program(c)
         if (lp.s + lp.t < 0).any() or (lp.nu < 0).any():
-            return Answer(Claim.UNBOUNDED, message="a weight of |w| or ξ is negative")
+            claim = Claim.INFEASIBLE if is_empty(self._problem, time_limit=time_limit) else Claim.UNBOUNDED
+            return Answer(claim, message="a weight of |w| or ξ is negative")
         try:
             found = least_norm(lp, epsilon=self._epsilon, start=self._u, time_limit=time_limit)
         except TimeoutError:

@@ -7,17 +7,24 @@ the active sets of a nearby problem, as the QPs of consecutive DCA iterations ar
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
 from dcprog._typing import Indices, Mask, Matrix, Vector
 from dcprog.subproblem import Subproblem
 
 LARGEST_SYSTEM = 2000
 ROUNDING = 1e-10
+"""A sign is wrong only beyond this share of the terms that make the number up."""
+NOISE = 1e-15
+"""What solving a system leaves of a zero, relative to the largest entry of the solution."""
 PATIENCE = 5
+SINGULAR = 1e-14
+"""A system whose reciprocal condition is below this is taken for one without a solution of its own."""
 
 
 @dataclass(eq=False)
@@ -34,9 +41,10 @@ class Active:
         """Active is what has less slack than multiplier, at an approximate solution (z, y)."""
         reduced = problem.gradient(z, c) - problem.A.T @ y
         activity = problem.A @ z
+        fixed = problem.lower == problem.upper
         return cls(
-            lower=z - problem.lower < reduced,
-            upper=problem.upper - z < -reduced,
+            lower=(z - problem.lower < reduced) | fixed,
+            upper=(problem.upper - z < -reduced) & ~fixed,
             row_lower=(activity - problem.row_lower < y) | problem.equality,
             row_upper=(problem.row_upper - activity < -y) & ~problem.equality,
         )
@@ -66,11 +74,15 @@ class Pivoting:
         is_slack[slack_of_row[slack_of_row >= 0]] = True
         return slack_of_row, is_slack
 
-    def solve(self, c: Vector, active: Active, max_iter: int = 60) -> tuple[Vector, Vector, Active] | None:
-        """The solution and its active sets, or None if pivoting does not get there."""
+    def solve(
+        self, c: Vector, active: Active, max_iter: int = 60, deadline: float = np.inf
+    ) -> tuple[Vector, Vector, Active] | None:
+        """The solution and its active sets, or None if pivoting does not get there, or not until ``deadline``."""
         active = active.copy()
         fewest, patience = np.inf, PATIENCE
         for _ in range(max_iter):
+            if time.perf_counter() > deadline:
+                return None
             solution = self._equality_solution(c, active)
             if solution is None:
                 return None
@@ -78,7 +90,7 @@ class Pivoting:
             wrong = self._wrong(c, z, y, active)
             count = sum(int(w.sum()) for w in wrong)
             if count == 0:
-                return z, y, active
+                return *self._cleaned(z, y), active
             if count < fewest:
                 fewest, patience = count, PATIENCE
                 _exchange(active, wrong)
@@ -129,14 +141,66 @@ class Pivoting:
         activity = self.A[:, support] @ z[support]
         free = ~(active.lower | active.upper)
         idle = ~(active.row_lower | active.row_upper)
-        price = ROUNDING * max(float(np.abs(c).max(initial=0.0)), 1e-300)
-        size, length = ROUNDING * (1.0 + np.abs(z)), ROUNDING * (1.0 + np.abs(activity))
-        return (
-            (active.lower & (reduced < -price) & ~self._fixed) | (free & (z < p.lower - size)),
-            (active.upper & (reduced > price) & ~self._fixed) | (free & (z > p.upper + size)),
-            (active.row_lower & (y < -price) & ~p.equality) | (idle & (activity < p.row_lower - length)),
-            (active.row_upper & (y > price)) | (idle & (activity > p.row_upper + length)),
+        wrong = (
+            (active.lower & (reduced < 0) & ~self._fixed) | (free & (z < p.lower)),
+            (active.upper & (reduced > 0) & ~self._fixed) | (free & (z > p.upper)),
+            (active.row_lower & (y < 0) & ~p.equality) | (idle & (activity < p.row_lower)),
+            (active.row_upper & (y > 0)) | (idle & (activity > p.row_upper)),
         )
+        if not any(w.any() for w in wrong):
+            return wrong
+        # Only what is suspicious is worth the sums of absolute values that tell a wrong sign from rounding.
+        columns, rows = np.flatnonzero(wrong[0] | wrong[1]), np.flatnonzero(wrong[2] | wrong[3])
+        price, length = self._terms(c, z, y, free, ~idle, columns, rows)
+        moved = np.where(free, np.maximum(p.lower - z, z - p.upper), np.abs(reduced))
+        broken = np.where(idle, np.maximum(p.row_lower - activity, activity - p.row_upper), np.abs(y))
+        seen = np.maximum(self._least_move(columns, price, length, active), np.abs(z[columns]))
+        small = np.where(free[columns], seen, price[columns])
+        little = np.where(idle[rows], length[rows], self._least_dual(rows, price, free))
+        for side in wrong[:2]:
+            side[columns] &= moved[columns] > ROUNDING * small + NOISE * np.abs(z).max(initial=0.0) * free[columns]
+        for side in wrong[2:]:
+            side[rows] &= broken[rows] > ROUNDING * little + NOISE * np.abs(y).max(initial=0.0) * ~idle[rows]
+        return wrong
+
+    def _terms(
+        self, c: Vector, z: Vector, y: Vector, free: Mask, held: Mask, columns: Indices, rows: Indices
+    ) -> tuple[Vector, Vector]:
+        """What reduced costs and rows are made of, Σ of absolute values: those of the suspicious ones, and of the free
+        variables and held rows in which these are seen."""
+        support, priced = np.flatnonzero(z), np.flatnonzero(y)
+        priced_columns = np.union1d(np.flatnonzero(free), columns) if len(rows) else columns
+        seen_rows = np.union1d(np.flatnonzero(held), rows) if len(columns) else rows
+        price, length = np.zeros(len(z)), np.zeros(len(y))
+        price[priced_columns] = (
+            np.abs(c[priced_columns])
+            + np.abs(self.Q[np.ix_(priced_columns, support)]) @ np.abs(z[support])
+            + np.abs(self.A[np.ix_(priced, priced_columns)]).T @ np.abs(y[priced])
+        )
+        length[seen_rows] = np.abs(self.A[np.ix_(seen_rows, support)]) @ np.abs(z[support])
+        return price, length
+
+    def _least_move(self, columns: Indices, price: Vector, length: Vector, active: Active) -> Vector:
+        """By how much each of these variables has to move to be seen in an active row or in its gradient."""
+        rows = np.flatnonzero(active.row_lower | active.row_upper)
+        seen = np.minimum(
+            _ratios(length[rows, None], self.A[np.ix_(rows, columns)]).min(axis=0, initial=np.inf),
+            _ratios(price[columns], np.diag(self.Q)[columns]),
+        )
+        return np.where(np.isfinite(seen), seen, 0.0)
+
+    def _least_dual(self, rows: Indices, price: Vector, free: Mask) -> Vector:
+        """How large the multiplier of each of these rows has to be to be seen in the reduced cost of a free variable."""
+        columns = np.flatnonzero(free)
+        least = _ratios(price[columns], self.A[np.ix_(rows, columns)]).min(axis=1, initial=np.inf)
+        return np.where(np.isfinite(least), least, 0.0)
+
+    def _cleaned(self, z: Vector, y: Vector) -> tuple[Vector, Vector]:
+        """Rounding on the wrong side of a bound, or of zero, taken off."""
+        p = self.problem
+        lowest = np.where(np.isfinite(p.row_upper), -np.inf, 0.0)
+        highest = np.where(np.isfinite(p.row_lower), np.inf, 0.0)
+        return np.clip(z, p.lower, p.upper), np.clip(y, lowest, highest)
 
 
 def _exchange(active: Active, wrong: tuple[Mask, Mask, Mask, Mask]) -> None:
@@ -157,21 +221,34 @@ def _last_only(wrong: tuple[Mask, Mask, Mask, Mask]) -> tuple[Mask, Mask, Mask, 
 
 
 def _solve_kkt(Q: Matrix, B: Matrix, gradient: Vector, lacks: Vector) -> tuple[Vector, Vector] | None:
-    """z and y of  Qz − B'y = gradient,  Bz = lacks;  None if the system is singular."""
+    """z and y of  Qz − B'y = gradient,  Bz = lacks;  None if the system is singular.
+
+    That is asked of the matrix with its rows and columns brought to one size: the residual does not tell, since it is small
+    against the enormous solution that rounding makes of a singular system.
+    """
     k = len(gradient)
     K = np.block([[Q, -B.T], [B, np.zeros((len(lacks), len(lacks)))]])
     if K.size == 0:
         return np.empty(0), np.empty(0)
-    right = np.concatenate([gradient, lacks])
-    try:
-        solution = np.linalg.solve(K, right)
-    except np.linalg.LinAlgError:
+    unit = np.ones(len(K))
+    for _ in range(3):  # the matrix is symmetric up to signs, so rows and columns have the same units
+        largest = np.abs(K * unit[:, None] * unit).max(axis=0)
+        if not largest.all():
+            return None
+        unit /= np.sqrt(largest)
+    K *= unit[:, None] * unit
+    factors, pivots, failed = dgetrf(K)
+    if failed or dgecon(factors, np.abs(K).sum(axis=0).max())[0] < SINGULAR:
         return None
-    residual = right - K @ solution
-    scale = 1.0 + float(np.abs(right).max(initial=0.0))
-    if not np.isfinite(solution).all() or float(np.abs(residual).max(initial=0.0)) > 1e-8 * scale:
-        return None
-    return solution[:k], solution[k:]
+    solution = unit * dgetrs(factors, pivots, unit * np.concatenate([gradient, lacks]))[0]
+    return (solution[:k], solution[k:]) if np.isfinite(solution).all() else None
+
+
+def _ratios(terms: Vector, coefficients: Matrix) -> Matrix:
+    """terms / |coefficients|, infinite where a coefficient is zero."""
+    size = np.abs(coefficients)
+    ratios: Matrix = np.divide(terms, size, out=np.full(size.shape, np.inf), where=size > 0)
+    return ratios
 
 
 def fits(problem: Subproblem) -> bool:

@@ -19,6 +19,8 @@ import scipy.sparse as sp
 from dcprog._typing import Vector
 from dcprog.errors import unknown_name
 from dcprog.smooth import QuadraticTerm
+from dcprog.solvers._qp import PROOF_SECONDS
+from dcprog.solvers._rays import proved
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
 from dcprog.subproblem import ProblemClass, Subproblem
 
@@ -45,6 +47,7 @@ class PyomoSolver(Solver):
 
     module = "pyomo"
     distribution = "pyomo"
+    interruptible = True  # it is told the limit
     classes = frozenset(ProblemClass)
     features = Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS
 
@@ -90,7 +93,11 @@ class _Session(Session):
         except Exception as error:  # a foreign solver may raise anything
             return Answer(Claim.FAILED, message=f"{type(error).__name__}: {error}")
         claim = CLAIMS.get(condition, Claim.FAILED)
-        return self._optimal(condition) if claim is Claim.OPTIMAL else Answer(claim, message=condition)
+        if claim is Claim.OPTIMAL:
+            return self._optimal(condition)
+        if claim in (Claim.INFEASIBLE, Claim.UNBOUNDED):  # what a foreign solver says is believed with a proof
+            claim = proved(self._problem, c, start, PROOF_SECONDS) or Claim.FAILED
+        return Answer(claim, message=condition)
 
     def _run(self, time_limit: float | None) -> str:
         """Solve, load what is optimal into the model, and return Pyomo's termination condition."""

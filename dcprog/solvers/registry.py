@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog.errors import CapabilityError, SolverUnavailableError, unknown_name
+from dcprog.errors import CapabilityError, SolverUnavailableError, nearest, unknown_name
 from dcprog.functions.base import ConvexFunction
 from dcprog.smooth import FunctionTerm
 from dcprog.solvers.base import Feature, Solver
@@ -59,6 +59,11 @@ def register(solver: Solver) -> None:
     _registered[solver.name] = solver
 
 
+def registered() -> tuple[Solver, ...]:
+    """The solvers that were registered here: another process does not know them."""
+    return tuple(_registered.values())
+
+
 def get(name: str) -> Solver:
     """The solver called ``name``.
 
@@ -73,12 +78,23 @@ def get(name: str) -> Solver:
             from dcprog.solvers.pyomo import PyomoSolver
 
             return PyomoSolver(name.removeprefix("pyomo:"))
-        raise unknown_name("solver", name, ["auto", *names(), "pyomo:<name>"])
+        raise unknown_name("solver", name, ["auto", *names(), "pyomo:<name>"], meant=_in_pyomo(name))
     if name in _registered:
         return _registered[name]
     module, _, attribute = _CLASSES[name].partition(":")
     solver: Solver = getattr(importlib.import_module(module), attribute)()
     return solver
+
+
+def _in_pyomo(name: object) -> str | None:
+    """How to ask for ``name`` where it is Pyomo's SolverFactory that knows it, and none of ours is called so."""
+    import pyomo.environ as pyo
+
+    if str(name).lower() in names():
+        return None
+    known = [other for other in pyo.SolverFactory if not other.startswith("_")]
+    found = nearest(name, known, likeness=1.0) or (None if nearest(name, names()) else nearest(name, known, likeness=0.7))
+    return found and f"pyomo:{found}"
 
 
 def check(name: str) -> None:

@@ -18,14 +18,14 @@ from dcprog.certificate import verify
 from dcprog.errors import DCProgError, unknown_name
 from dcprog.multipliers import multipliers
 from dcprog.smooth import FunctionTerm
-from dcprog.solvers._qp import refused, rows_of
-from dcprog.solvers._rays import is_empty, is_endless
+from dcprog.solvers._qp import PROOF_SECONDS, refused, rows_of
+from dcprog.solvers._rays import is_empty, proved
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver, cost_scale
 from dcprog.subproblem import ProblemClass, Subproblem
 
 BOX = {"maxcor": 20, "ftol": 0.0, "gtol": 1e-9, "maxiter": 50_000, "maxfun": 100_000, "maxls": 20}
 TRUST = {
-    "gtol": 1e-9, "xtol": 1e-14, "barrier_tol": 3e-9, "maxiter": 1000, "initial_constr_penalty": 1.0,
+    "gtol": 1e-10, "xtol": 1e-15, "barrier_tol": 1e-10, "maxiter": 1000, "initial_constr_penalty": 1.0,
     "initial_tr_radius": 1.0, "initial_barrier_parameter": 0.1, "initial_barrier_tolerance": 0.1,
     "factorization_method": None, "verbose": 0,
 }  # fmt: skip
@@ -54,6 +54,8 @@ class SciPy(Solver):
     """
 
     name = "scipy"
+    careful = {}  # noqa: RUF012
+    interruptible = True
     module = "scipy"
     distribution = "scipy"
     install = "comes with dcprog"
@@ -132,7 +134,8 @@ class BoxSession(Session):
             if residual(p, c, z) <= STALLED:
                 break
         if watch.claim is Claim.UNBOUNDED:
-            return Answer(watch.claim, message=str(found.message), iterations=iterations)
+            claim = proved(p, c, z, PROOF_SECONDS) or Claim.FAILED
+            return Answer(claim, message="it falls and falls", iterations=iterations)
         claim = watch.claim or Claim.OPTIMAL
         return checked(p, c, Answer(claim, z, np.zeros(p.m), np.zeros(0), str(found.message), iterations))
 
@@ -188,7 +191,7 @@ class TrustSession(Session):
     def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
         from scipy.optimize import BFGS, Bounds, LinearConstraint, NonlinearConstraint
 
-        self.problem, self.empty = problem, is_empty(problem)
+        self.problem, self.empty = problem, is_empty(dataclasses.replace(problem, constraints=()), time_limit=PROOF_SECONDS)
         # SciPy widens bounds by one digit, and a fixed variable would have no more room than that: it is an equation here.
         fixed = problem.lower == problem.upper
         self.rows = rows = rows_of(problem, fixed)
@@ -241,13 +244,13 @@ class TrustSession(Session):
                 raise
             return Answer(Claim.FAILED, message=str(error))
         message = "the optimality conditions hold" if self._done(found) else str(found.message)
-        if watch.claim is Claim.UNBOUNDED:
-            return Answer(watch.claim, message=message, iterations=found.nit)
         z = np.clip(found.x, p.lower, p.upper)
-        answer = checked(p, c, Answer(watch.claim or Claim.OPTIMAL, z, *multipliers(p, c, z), message, found.nit))
-        if answer.claim is Claim.FAILED and p.problem_class is ProblemClass.QP and is_endless(p, c):
-            return Answer(Claim.UNBOUNDED, message=message, iterations=found.nit)
-        return answer
+        if watch.claim is not Claim.UNBOUNDED:
+            answer = checked(p, c, Answer(watch.claim or Claim.OPTIMAL, z, *multipliers(p, c, z), message, found.nit))
+            if answer.claim is not Claim.FAILED:
+                return answer
+        claim = proved(p, c, z, PROOF_SECONDS)
+        return Answer(claim or Claim.FAILED, None if claim else z, message=message, iterations=found.nit)
 
     def _done(self, state: Any) -> bool:
         small = max(state.optimality, state.constr_violation) <= self.gtol

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from dcprog._typing import Indices, Vector
 from dcprog.smooth import LinearTerm, QuadraticTerm, SmoothSum
+from dcprog.solvers._rays import is_empty
 from dcprog.solvers.active_set import ActiveSet, ActiveSetSession
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
 from dcprog.subproblem import ProblemClass, Subproblem
@@ -42,6 +43,11 @@ class Squares(Solver):
     install = "comes with dcprog"
     classes = frozenset({ProblemClass.NLP})
     features = Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS
+    interruptible = False
+
+    def estimate_seconds(self, problem: Subproblem) -> float:
+        rows = square_rows(problem)
+        return 0.0 if isinstance(rows, str) else ActiveSet().estimate_seconds(_quadratic(problem, rows, problem.c))
 
     def missing(self, problem: Subproblem) -> str | None:
         lack = super().missing(problem)
@@ -74,7 +80,9 @@ class SquaresSession(Session):
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         rows = self._rows
         if (c[rows.outer] < 0).any():
-            return Answer(Claim.UNBOUNDED, message="a square has a negative cost")
+            rest = replace(self._problem, constraints=())  # each zₖ is free to hold its square
+            claim = Claim.INFEASIBLE if is_empty(rest, time_limit=time_limit) else Claim.UNBOUNDED
+            return Answer(claim, message="a square has a negative cost")
         qp = _quadratic(self._problem, rows, c)
         assert qp.Q is not None
         weights = qp.Q.diagonal()

@@ -15,6 +15,12 @@ Result = dict[str, Any]
 """What a cell found, in plain JSON types."""
 
 
+UNSAFE = '%/\\:*?"<>|'
+"""Characters that have a meaning in paths, here or on other systems, and the one that stands for them."""
+LONGEST_NAME = 200
+"""Bytes; file systems take 255, and temporary files add a few."""
+
+
 @dataclass(frozen=True, order=True)
 class Cell:
     """The name of a cell.
@@ -53,6 +59,20 @@ def generator(*words: object) -> np.random.Generator:
     """
     digest = hashlib.sha256("\0".join(map(str, words)).encode()).digest()
     return np.random.default_rng(int.from_bytes(digest[:16], "big"))
+
+
+def file_name(word: str) -> str:
+    """A word as the name of a file or directory: no two words share one, and none leads elsewhere.
+
+    >>> file_name("liver"), file_name("ℓ2 10%"), file_name("../evil"), file_name("..")
+    ('liver', 'ℓ2 10%25', '..%2Fevil', '%2E%2E')
+    """
+    safe = "".join(f"%{ord(c):02X}" if c in UNSAFE or not c.isprintable() else c for c in word)
+    if not safe.strip("."):
+        safe = safe.replace(".", "%2E") or "%"
+    if len(safe.encode()) > LONGEST_NAME:
+        safe = f"{safe[:40]}%{hashlib.sha256(word.encode(errors='surrogatepass')).hexdigest()[:24]}"
+    return safe
 
 
 def fingerprint(data: Dataset) -> str:

@@ -9,7 +9,9 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dcprog.errors import DataError, DCProgError, MissingExtraError
+from dcprog._blas import one_thread
+from dcprog._processes import WorkerLostError, check_jobs, deaf_to_ctrl_c, serve
+from dcprog.errors import DCProgError, MissingExtraError
 from dcprog.studies.cells import Cell, Result, Task
 from dcprog.studies.store import Store, StudyWarning
 
@@ -17,10 +19,6 @@ SECONDS = 20.0
 """So long a Dask scheduler is waited for."""
 Watch = Callable[[Sequence[Task]], contextlib.AbstractContextManager[Callable[[Task], None]]]
 """Told which tasks will run, gives a context with a function to call when one is done."""
-
-
-class WorkerLostError(DCProgError):
-    """A process that computed a cell is gone."""
 
 
 @dataclass
@@ -43,8 +41,7 @@ def execute(
 
     Ctrl-C ends the run with what is finished; calling again goes on from there. A cell that fails does not stop the others.
     """
-    if jobs == 0:
-        raise DataError("jobs is 0: pass a number of processes, or -1 for as many as there are cores")
+    check_jobs(jobs)
     outcome = Outcome()
     waiting: list[Task] = []
     for task in tasks:
@@ -74,7 +71,7 @@ def compute(task: Task) -> tuple[Cell, Result, str | None]:
     from threadpoolctl import threadpool_limits
 
     try:
-        with threadpool_limits(1):
+        with one_thread(), threadpool_limits(1, user_api="openmp"):
             return task.cell, task.work(), None
     except DCProgError as error:
         return task.cell, {}, str(error)
@@ -91,7 +88,9 @@ def _computed(tasks: Sequence[Task], jobs: int, dask: str | None) -> Generator[t
     with _backend(jobs, dask) as settings:
         parallel = Parallel(return_as="generator_unordered", batch_size=1, **settings)
         try:
-            yield from parallel(delayed(compute)(task) for task in tasks)
+            with deaf_to_ctrl_c() if dask is None and jobs != 1 else contextlib.nullcontext():
+                results = parallel(delayed(compute)(task) for task in tasks)
+            yield from results
         except TerminatedWorkerError:
             raise WorkerLostError(
                 "a worker process was killed, perhaps for lack of memory: finished cells are kept, run again with fewer jobs"
@@ -104,7 +103,7 @@ def _backend(jobs: int, dask: str | None) -> Iterator[Mapping[str, Any]]:
     if dask is None:
         # Pyomo makes a semaphore in each worker; those that Ctrl-C ends leave it to Python's tracker, which need not say so.
         os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker:UserWarning")
-        yield {"n_jobs": jobs, "backend": "loky"}
+        yield {"n_jobs": jobs, "backend": "loky", "initializer": serve, "initargs": (os.getpid(),)}
         return
     try:
         from distributed import Client

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 import dcprog
 from dcprog.errors import DataError
-from dcprog.studies.cells import Cell, Result, Task
+from dcprog.studies.cells import Cell, Result, Task, file_name
 
 MANIFEST = "study.json"
 FORMAT = 2
@@ -78,7 +79,8 @@ class Store:
             raise _unwritable(path, error) from None
 
     def path(self, cell: Cell) -> Path:
-        return self.directory / "cells" / cell.protocol / cell.data / f"{cell.method}-{cell.split:03d}.json"
+        protocol, data, method = map(file_name, (cell.protocol, cell.data, cell.method))
+        return self.directory / "cells" / protocol / data / f"{method}-{cell.split:03d}.json"
 
 
 def _key(task: Task) -> dict[str, Any]:
@@ -91,8 +93,8 @@ def _digest(result: Any) -> str:
 
 
 def _check_owner(directory: Path, study: str) -> None:
-    """A directory is ours if it is empty or says so."""
-    if not any(directory.iterdir()):
+    """A directory is ours if it is empty or says so; another run may be about to say so, or was killed before it did."""
+    if all(path.name.startswith(f".{MANIFEST}.") for path in directory.iterdir()):
         return
     try:
         manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
@@ -107,9 +109,13 @@ def _check_owner(directory: Path, study: str) -> None:
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
     """Whole or not at all: os.replace is atomic, and a reader sees the old file or the new one."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
-    os.replace(temporary, path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+    try:
+        temporary.write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def _plain(value: Any) -> Any:

@@ -15,6 +15,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import LinearSVC
 
 from dcprog._typing import Indices, Matrix, Vector
+from dcprog.algorithms import DCA
 from dcprog.datasets import Dataset
 from dcprog.models import l1_svm
 from dcprog.models.rules import LinearRule
@@ -52,7 +53,7 @@ def newton(X: Matrix, y: Vector, grid: Grid) -> Iterator[LinearRule]:
 def simplex(X: Matrix, y: Vector, grid: Grid) -> Iterator[LinearRule]:
     """min ν e'ξ + ‖w‖₁, (2.6), which is the ℓ1-SVM with (1−λ)/λ = ν: a vertex, as CPLEX finds."""
     lams = [1.0 / (1.0 + point["nu"]) for point in grid]
-    return (result.rule for result in path(l1_svm, X, y, lam=lams, weighting="sum", solver="highs"))
+    return (result.rule for result in path(l1_svm, X, y, lam=lams, weighting="sum", solver="highs", stop=DCA.default_rule))
 
 
 def quadratic(X: Matrix, y: Vector, grid: Grid) -> Iterator[LinearRule]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from dcprog.algorithms import DCA
 from dcprog.datasets import generators
 from dcprog.models import alignment, kernel_svm
 from dcprog.paths import path
@@ -46,7 +47,7 @@ def chi2_alignment(training: Training) -> Chosen:
     of_svm = choice(tuple(explored(training, chi2_svms, {"lam": training.grids.lam_svm})), ["lam"])["lam"]
 
     def trainer(part: Part, lam: Sequence[float]) -> Iterator[Fit]:
-        for result in path(alignment, part.X, part.y, lam=list(lam), kernel="chi2"):
+        for result in path(alignment, part.X, part.y, lam=list(lam), kernel="chi2", stop=DCA.default_rule):
             fit = of(result)
             rule = kernel_svm(part.X, part.y, result["theta"], C=(1.0 - of_svm) / of_svm, kernel="chi2")
             yield Fit(rule, rule.kernel.selected(), fit.iterations, rule.n_support, fit.history)

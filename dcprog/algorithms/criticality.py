@@ -1,0 +1,277 @@
+"""The certificate of a point: is x critical, and how do we know?
+
+Let m(y) = g(y) − ⟨u, y⟩, u ∈ ∂h(x), be the model that DCA minimises over C. The gap of criticality is m(x) − min m ≥ 0, and
+0 exactly at critical points. What is small is said relative to scales that constants, factors and units do not change:
+
+    T     the sum of the absolute values of the terms of f at x, common terms of g and h cancelled and constants left out
+    Dⱼ    the size of variable j: the largest of |xⱼ| and of its travel of late, within its bounds
+    S     the variation of f: what it fell in this run, or how it varies over |y − x| ≤ D; at most T
+
+The certificate asks for three things. ε is the rounding unit.
+
+    1  max(gap, f(x) − f(x⁺)) ≤ tol·S + 32ε·T, where x⁺ minimises the model.
+    2  Θ ≤ 10·tol·S + 32ε·Σ tⱼDⱼ, where t are the sizes of the terms of ∇f and Θ bounds the first-order gap
+       max {⟨∇g(x) − u, x − y⟩ : y ∈ C, |y − x| ≤ D} from above by weak duality, for any multipliers. A large proximal term
+       in both g and h makes steps and gap small everywhere, but not Θ.
+    3  |rⱼ| ≤ 1e-3·(terms of rⱼ) for every column: no variable hides behind larger ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from dcprog._typing import Mask, Vector
+from dcprog.algorithms.further import lowest
+from dcprog.certificate import DUAL_NOISE, completed, usual_duals
+from dcprog.compile import Compiled
+from dcprog.errors import CapabilityError
+from dcprog.result import State
+from dcprog.solvers.registry import get
+from dcprog.subproblem import Subproblem
+
+ROUNDING = 32 * float(np.finfo(float).eps)
+EVERY_COLUMN = 1e-3
+AT_BOUND = 1e-9
+"""So near to its bound, in its unit, a variable is at it."""
+SHORT = 1e-2
+"""Steps below this share of the variables' sizes, that bring less than this share of the variation of f, are lengthened."""
+TRIALS = 6
+"""Points at which the variation of f is looked at, where the run has none."""
+
+
+@dataclass
+class Trace:
+    """What the certificate remembers of a run: values of f, and points of its later part with their sizes."""
+
+    values: list[float] = field(default_factory=list)
+    sizes: list[float] = field(default_factory=list)
+    _marks: list[tuple[int, State]] = field(default_factory=list)
+
+    def add(self, state: State) -> None:
+        """The next iterate; those at powers of two are kept until the run is four times as long. The start and the first
+        step say nothing of sizes: they may be far away."""
+        self.values.append(state.level)
+        self.sizes.append(state.size)
+        k = len(self.values)
+        if k > 2 and k & (k - 1) == 0:
+            self._marks = [(at, mark) for at, mark in self._marks if 4 * at > k] + [(k, state)]
+
+    def scale(self, size: float = 0.0) -> float:
+        """T: the size at the last point, at the next one (``size``), and of late."""
+        return max([size, *self.sizes[-1:], *(mark.size for _, mark in self._marks)])
+
+    def fall(self) -> float:
+        """How far f fell over the run."""
+        return self.values[0] - self.values[-1]
+
+    def travel(self, x: Vector) -> Vector:
+        """How far each variable was from x of late."""
+        far = np.zeros_like(x)
+        for _, mark in self._marks:
+            np.maximum(far, np.abs(mark.x - x), out=far)
+        return far
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is known of a point: its gap of criticality, the bound Θ of the first-order gap, and whether it is critical."""
+
+    gap: float
+    first_order_gap: float
+    scale: float
+    holds: bool
+    escape: Vector | None = None
+    """A point where f is lower, found beside one that is not critical though nothing moves."""
+
+
+@dataclass(frozen=True, eq=False)
+class Multipliers:
+    """Of the rows and constraints of the subproblem at a point, with the subgradient u of h there."""
+
+    u: Vector
+    rows: Vector
+    constraints: Vector
+
+
+class Around(NamedTuple):
+    """The subproblem around a point z: what the certificate is made of."""
+
+    z: Vector
+    D: Vector
+    T: float
+    slope: Vector
+    residual: Vector
+    """The reduced gradient r, 0 where its variable is at the bound that r pushes against."""
+    terms: Vector
+    room: Vector
+    """How far each variable may go in the direction in which it gains, at most D."""
+    complementarity: float
+
+
+class Criticality:
+    """The certificate of points of one run of an algorithm on ``compiled``."""
+
+    def __init__(self, compiled: Compiled, unit: Vector, tol: float) -> None:
+        self.compiled, self.unit, self.tol = compiled, unit, tol
+
+    def certificate(self, state: State, following: State, trace: Trace) -> Certificate:
+        """Of ``state``, where ``following`` is the minimiser of its model."""
+        around = self._around(state, following, trace)
+        theta = self._bound(around)
+        first = self._judged(state, following, trace, around, theta, min(max(trace.fall(), 0.0), around.T))
+        if first.holds:
+            return first
+        return self._judged(state, following, trace, around, theta, self._variation(state, trace, around))
+
+    def by_linear_program(self, state: State, following: State, trace: Trace) -> Certificate:
+        """The same where nothing moves, with the first-order gap itself in place of its bound: one LP more.
+
+        Curvature as large as that of log(ε² + x²) makes it large within rounding of a critical point, too. There f does not
+        fall along the direction d that the LP finds; where it does, ``escape`` is where it is least.
+        """
+        c = self.compiled
+        around = self._around(state, following, trace)
+        theta, direction = _linear_gap(c.subproblem, around.z, around.slope, around.D)
+        variation = self._variation(state, trace, around)
+        found = self._judged(state, following, trace, around, theta, variation)
+        if found.holds or direction is None:
+            return found
+        hidden = ~self._visible(around)[: c.n]
+        alone = np.where(hidden, -np.sign(around.residual[: c.n]) * around.room[: c.n], 0.0)
+        allowed = ROUNDING * around.T + (0.0 if hidden.any() else self.tol * variation)
+        for step in (direction[: c.n], alone):
+            there, fall = lowest(c, state.x, state.x + step)
+            if fall > allowed:
+                return replace(found, escape=there)
+        flat = around._replace(residual=np.zeros_like(around.residual))  # f falls in none of these directions
+        return self._judged(state, following, trace, flat, 0.0, variation)
+
+    def _judged(
+        self, state: State, following: State, trace: Trace, around: Around, theta: float, variation: float
+    ) -> Certificate:
+        """The three conditions, with the variation S."""
+        c, T = self.compiled, around.T
+        assert following.gap is not None
+        rounding = float(c.f.gradient_size(state.x) @ around.D[: c.n])
+        holds = (
+            max(following.gap, state.level - following.level) <= self.tol * variation + ROUNDING * T
+            and theta <= 10 * self.tol * variation + ROUNDING * rounding
+            and bool(self._visible(around).all())
+        )
+        return Certificate(max(following.gap, 0.0), theta, variation, holds)
+
+    def _visible(self, around: Around) -> Mask:
+        """The columns that nothing hides: r is small for its own terms, or what it could bring is rounding."""
+        size, p = np.abs(around.residual), self.compiled.subproblem
+        distance = np.where(around.residual > 0, around.z - p.lower, p.upper - around.z)
+        held = distance <= AT_BOUND * self.unit
+        visible: Mask = held | (size <= EVERY_COLUMN * around.terms) | (size * around.D <= ROUNDING * around.T)
+        if visible.all() or not p.m:
+            return visible
+        noise = DUAL_NOISE * (p.A_size.T @ usual_duals(p, around.terms))
+        either: Mask = visible | (size <= EVERY_COLUMN * noise)
+        return either
+
+    def short(self, state: State, following: State, trace: Trace) -> bool:
+        """Whether the step to ``following`` is short for the sizes of all variables, and brings little."""
+        step = np.abs(following.x - state.x)
+        if state.level - following.level > SHORT * trace.fall():
+            return False
+        return bool((step <= SHORT * self._own_sizes(state, following, trace)).all())
+
+    def _sizes(self, state: State, following: State, trace: Trace) -> Vector:
+        """D, for the variables and then for the epigraph variables."""
+        c, D = self.compiled, self._own_sizes(state, following, trace)
+        if c.subproblem.n == c.n:
+            return D
+        lifted, there = c.lift(state.x)[c.n :], c.lift(following.x)[c.n :]
+        return np.concatenate([D, np.maximum(np.maximum(np.abs(lifted), np.abs(there)), self.unit[c.n :])])
+
+    def _own_sizes(self, state: State, following: State, trace: Trace) -> Vector:
+        c = self.compiled
+        size = np.maximum(np.maximum(np.abs(state.x), np.abs(following.x)), trace.travel(state.x))
+        D: Vector = np.minimum(np.where(size > 0, size, self.unit[: c.n]), c.upper - c.lower)
+        return D
+
+    def _around(self, state: State, following: State, trace: Trace) -> Around:
+        """The subproblem at x: its slope, with common parts of g and h cancelled, and what multipliers leave of it."""
+        c, p, m = self.compiled, self.compiled.subproblem, following.multipliers
+        assert m is not None
+        z = c.lift(state.x)
+        slope = p.c.copy()
+        slope[: c.n] = c.f.slope(state.x, m.u)
+        terms = np.abs(slope)
+        terms[: c.n] = c.f.gradient_size(state.x)
+        if p.smooth is not None:
+            slope += p.smooth.gradient(z)
+        residual, complementarity = slope, 0.0
+        if p.m and m.rows.any():
+            residual, terms = residual - p.A.T @ m.rows, terms + p.A_size.T @ np.abs(m.rows)
+            complementarity += _complementarity(m.rows, p.A @ z, p.row_lower, p.row_upper)
+        for mu, psi in zip(m.constraints, p.constraints, strict=True):
+            if mu:
+                residual = residual - mu * psi.gradient(z)
+                complementarity += abs(mu) * max(-psi.value(z), 0.0)
+        D, T = self._sizes(state, following, trace), trace.scale(max(state.size, following.size))
+        room = np.maximum(np.minimum(np.where(residual > 0, z - p.lower, p.upper - z), D), 0.0)
+        return Around(z, D, T, slope, residual * (room > 0), terms, room, complementarity)
+
+    def _bound(self, around: Around) -> float:
+        """Θ: for each column the most that it can gain within its bounds and D, and what the multipliers give away."""
+        theta = float(np.abs(around.residual) @ around.room) + around.complementarity
+        return theta if np.isfinite(theta) else np.inf
+
+    def _variation(self, state: State, trace: Trace, around: Around) -> float:
+        """How much f fell, or varies over |y − x| ≤ D within the bounds: the median over a few corners; at most T."""
+        c, f = self.compiled, self.compiled.f
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(TRIALS, c.n))
+        there = np.clip(state.x + signs * around.D[: c.n], c.lower, c.upper)
+        with np.errstate(all="ignore"):
+            here = f.value(state.x)
+            changes = np.abs([f.value(x) - here for x in there])
+        finite = changes[np.isfinite(changes)]
+        return min(max(trace.fall(), float(np.median(finite)) if finite.size else 0.0), around.T)
+
+
+def _complementarity(y: Vector, activity: Vector, lower: Vector, upper: Vector) -> float:
+    """Σ |yᵢ|·(distance of row i to the limit that the sign of yᵢ belongs to)."""
+    active = y != 0
+    slack = np.where(y > 0, activity - lower, upper - activity)[active]
+    return float(np.abs(y[active]) @ np.maximum(slack, 0.0))
+
+
+def _linear_gap(p: Subproblem, z: Vector, slope: Vector, D: Vector) -> tuple[float, Vector | None]:
+    """max {⟨slope, −d⟩ : z + d in the linearised set, |d| ≤ D}, bounded from above by the duals of HiGHS, and its d.
+
+    The LP is in units of D. Whatever the duals are, the bound holds; it is ∞ where there are none.
+    """
+    activity = p.A @ z if p.m else np.empty(0)
+    cuts = np.array([psi.gradient(z) for psi in p.constraints]).reshape(-1, p.n)
+    rooms = np.maximum(np.array([-psi.value(z) for psi in p.constraints]), 0.0)
+    unit = np.where(D > 0, D, 1.0)
+    step = Subproblem(
+        c=slope * unit,
+        A=sp.csc_array(sp.vstack([p.A, sp.csr_array(cuts)]) @ sp.diags_array(unit)),
+        row_lower=np.concatenate([np.minimum(p.row_lower - activity, 0.0), np.full(len(rooms), -np.inf)]),
+        row_upper=np.concatenate([np.maximum(p.row_upper - activity, 0.0), rooms]),
+        lower=np.maximum(np.minimum(p.lower - z, 0.0), -D) / unit,
+        upper=np.minimum(np.maximum(p.upper - z, 0.0), D) / unit,
+    )
+    try:
+        answer = get("highs").open(step, {}).solve(step.c, None, None)
+    except CapabilityError:  # coefficients that HiGHS refuses
+        return np.inf, None
+    if answer.z is None or answer.row_duals is None:
+        return np.inf, None
+    answer = completed(step, step.c, answer)
+    assert answer.z is not None
+    assert answer.row_duals is not None
+    reduced = step.c - step.A.T @ answer.row_duals
+    gains = np.abs(reduced) @ np.where(reduced > 0, -step.lower, step.upper)
+    zero = np.zeros(step.m)
+    theta = float(gains) + _complementarity(answer.row_duals, zero, step.row_lower, step.row_upper)
+    return (theta if np.isfinite(theta) else np.inf), unit * answer.z

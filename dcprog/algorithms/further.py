@@ -1,0 +1,90 @@
+"""Beyond a step: where f still falls along x → x⁺ the run need not creep, and where it falls for ever it is unbounded."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dcprog._typing import Vector
+from dcprog.certificate import feasibility
+from dcprog.compile import Compiled
+
+DOUBLINGS = 60
+HALVINGS = 50
+FEASIBLE = 1e-9
+DECADES = 10
+
+
+def further(compiled: Compiled, x: Vector, there: Vector) -> Vector:
+    """The lowest of x + t(there − x), t = 1, 2, 4, … within C, while f falls; ``there`` itself if t = 1 is.
+
+    A decomposition with large curvature in both g and h makes steps that are short everywhere: a proximal term of 1e6 would
+    take a million of them for the way that this goes in twenty.
+    """
+    f, step = compiled.f, there - x
+    t, farthest = 1.0, _longest(compiled, x, step)
+    best, value = there, f.value(there)
+    for _ in range(DOUBLINGS):
+        t = min(2 * t, farthest)
+        trial = np.clip(x + t * step, compiled.lower, compiled.upper)
+        with np.errstate(all="ignore"):
+            value_there = f.value(trial)
+        if not value_there < value or not _is_feasible(compiled, trial, x):
+            break
+        best, value = trial, value_there
+        if t == farthest:
+            break
+    return best
+
+
+def lowest(compiled: Compiled, x: Vector, there: Vector) -> tuple[Vector, float]:
+    """The lowest of x + t(there − x), t = 1, ½, ¼, … within C, and how far f falls to it; x and 0 if it does not."""
+    f, step = compiled.f, there - x
+    here = f.value(x)
+    best, fall = x, 0.0
+    for t in 0.5 ** np.arange(HALVINGS):
+        trial = np.clip(x + t * step, compiled.lower, compiled.upper)
+        with np.errstate(all="ignore"):
+            value = f.value(trial)
+        if value < here - fall and _is_feasible(compiled, trial, x):
+            best, fall = trial, here - value
+    return best, fall
+
+
+def falls_for_ever(compiled: Compiled, x: Vector, there: Vector) -> bool:
+    """Whether f falls at least linearly along x + t(there − x), all of which lies in C, over ten decades of t."""
+    step = there - x
+    size = float(np.abs(step).max(initial=0.0))
+    if not 0 < size < np.inf or _longest(compiled, x, step) < np.inf:
+        return False
+    with np.errstate(all="ignore"):
+        values = np.array([compiled.f.value(x + t * step) for t in 10.0 ** np.arange(DECADES)])
+    falling = values[np.isfinite(values)]
+    drops = falling[:-1] - falling[1:]
+    in_set = _is_feasible(compiled, x + 10.0 ** (DECADES - 1) * step, x)
+    return bool(in_set and len(drops) > 2 and (drops > 0).all() and (drops[1:] >= 5 * drops[:-1]).all())
+
+
+def _longest(compiled: Compiled, x: Vector, step: Vector) -> float:
+    """The largest t with x + t·step within the bounds and linear rows of C."""
+    C = compiled.feasible_set
+    longest = [_until(x, step, compiled.lower, compiled.upper)]
+    if C.m and C.n == compiled.n:
+        longest.append(_until(C.A @ x, C.A @ step, C.row_lower, C.row_upper))
+    return max(1.0, min(longest))
+
+
+def _until(value: Vector, step: Vector, lower: Vector, upper: Vector) -> float:
+    with np.errstate(all="ignore"):
+        room = np.where(step > 0, upper - value, np.where(step < 0, lower - value, np.inf)) / np.where(step == 0, 1.0, step)
+    return float(room.min(initial=np.inf))
+
+
+def _is_feasible(compiled: Compiled, x: Vector, before: Vector) -> bool:
+    C = compiled.feasible_set
+    if C.is_box:
+        return True
+    return feasibility(C, _lifted(compiled, x)) <= max(FEASIBLE, feasibility(C, _lifted(compiled, before)))
+
+
+def _lifted(compiled: Compiled, x: Vector) -> Vector:
+    return compiled.lift(x)[: compiled.feasible_set.n]
