@@ -10,7 +10,7 @@ import pyomo.environ as pyo
 import pytest
 import scipy.sparse as sp
 from degenerate_problems import INF, degenerate_problem, l1_problem, truth
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from known_qps import assert_kkt, problem
 
@@ -62,6 +62,8 @@ def test_linear(name, seed):
 
 @pytest.mark.parametrize("name", ["nlpsvm", "highs", "highs-dual", "columns"])
 @given(seed=seeds)
+@example(seed=1)
+@example(seed=43)
 @settings(max_examples=15)
 def test_l1_programs(name, seed):
     """Newton's method may fail, and then says so."""

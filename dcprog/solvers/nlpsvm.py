@@ -7,11 +7,12 @@ no vertex. Remark 3.1 is what ends a solve: ε falls until two solutions prove t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from dcprog._typing import Vector
-from dcprog.certificate import TOLERANCE
+from dcprog.certificate import TOLERANCE, verify
 from dcprog.errors import unknown_name
 from dcprog.functions.checks import number
 from dcprog.least_norm import FALL, least_norm
@@ -77,7 +78,11 @@ class NLPSVMSession(Session):
             self._u, self._epsilon = found.u, WARM * found.epsilon
         z, row_duals = self._structure.point(found.z), self._structure.row_duals(lp, found.u)
         message = f"residual {found.residual:.1e} for epsilon = {found.epsilon:.1e}"
-        return answer(self._problem, c, claim, z, row_duals, message, found.steps)
+        claimed = answer(self._problem, c, claim, z, row_duals, message, found.steps)
+        if claimed.claim is Claim.OPTIMAL and not verify(self._problem, c, claimed).holds():
+            # the residual is relative to the largest cost: a column of small ones may still be off
+            return replace(claimed, claim=Claim.FAILED)
+        return claimed
 
 
 def _structure(problem: Subproblem) -> L1Structure | str:
