@@ -14,6 +14,7 @@ nothing about a row of size 1. NaN is never a certificate.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -90,36 +91,79 @@ def verify(problem: Subproblem, c: Vector, answer: Answer, units: Units | None =
     assert full.constraint_duals is not None
     units = units or problem.units()
     with np.errstate(all="ignore"):
-        strict = _residuals(problem, c, full.z, full.row_duals, full.constraint_duals, units, np.zeros(problem.m))
-        if strict.holds() or not problem.m:
-            return strict
-        usual = usual_duals(problem, slope_sizes(problem, c, full.z))
-        return _residuals(problem, c, full.z, full.row_duals, full.constraint_duals, units, usual)
+        at = _conditions(problem, c, full.z, full.row_duals, full.constraint_duals)
+        if at is None:
+            return NO_CERTIFICATE
+        return _judged(problem, c, at, units)
 
 
-def _residuals(problem: Subproblem, c: Vector, z: Vector, y: Vector, mu: Vector, units: Units, usual: Vector) -> Residuals:
-    """The residuals; ``usual`` is what duals round relative to, 0 where they are taken as they are."""
-    reduced, terms = reduced_gradient(problem, c, z, y, mu)
-    activity, psi = _activity(problem, z), _psi(problem, z)
-    if not all(np.isfinite(part).all() for part in (reduced, terms, activity, psi, y, mu)):
-        return NO_CERTIFICATE
-    if usual.any():
-        terms = terms + DUAL_NOISE * (problem.A_size.T @ usual)
+class _Conditions(NamedTuple):
+    """A point with its multipliers, and what the optimality conditions are made of there."""
+
+    z: Vector
+    y: Vector
+    mu: Vector
+    reduced: Vector
+    slopes: Vector
+    """Sizes of the gradient of the objective and of the pull of the constraints ψ."""
+    pull: Vector
+    """A'y."""
+    activity: Vector
+    psi: Vector
+
+
+def _conditions(problem: Subproblem, c: Vector, z: Vector, y: Vector, mu: Vector) -> _Conditions | None:
+    """What verification needs, None where any of it is not finite."""
+    reduced, slopes = problem.gradient(z, c), slope_sizes(problem, c, z)
+    pull = problem.A_transposed @ y if problem.m else np.zeros(problem.n)
+    reduced = reduced - pull
+    for multiplier, row in zip(mu, problem.constraints, strict=True):
+        if multiplier:
+            reduced = reduced - multiplier * row.gradient(z)
+            slopes = slopes + abs(multiplier) * row.gradient_size(z)
+    at = _Conditions(z, y, mu, reduced, slopes, pull, _activity(problem, z), _psi(problem, z))
+    return at if all(np.isfinite(part).all() for part in at) else None
+
+
+def _judged(problem: Subproblem, c: Vector, at: _Conditions, units: Units) -> Residuals:
+    """The residuals, relative to sizes that are cheap and never too large; then, where they do not hold, to the sums of
+    absolute values; then with the rounding of duals relative to what is usual in their rows."""
+    none = np.zeros(problem.m)
+    limits = np.maximum(*(np.where(np.isfinite(b), np.abs(b), 0.0) for b in (problem.row_lower, problem.row_upper)))
+    quick = _residuals(problem, c, at, units, at.slopes + np.abs(at.pull), np.abs(at.activity) + limits, none)
+    if quick.holds() or not problem.m:
+        return quick
+    terms = at.slopes + problem.A_size.T @ np.abs(at.y)
+    rows = units.at_least(problem.row_terms(at.z) + limits)
+    strict = _residuals(problem, c, at, units, terms, rows, none)
+    if strict.holds():
+        return strict
+    usual = usual_duals(problem, slope_sizes(problem, c, at.z))
+    return _residuals(problem, c, at, units, terms + DUAL_NOISE * (problem.A_size.T @ usual), rows, usual)
+
+
+def _residuals(
+    problem: Subproblem, c: Vector, at: _Conditions, units: Units, terms: Vector, row_sizes: Vector, usual: Vector
+) -> Residuals:
+    """The residuals relative to ``terms`` of the columns and ``row_sizes``; ``usual`` is what duals round relative to, 0
+    where they are taken as they are."""
+    z, y, mu, reduced = at.z, at.y, at.mu, at.reduced
     relative = np.abs(reduced) / np.where(terms > 0, terms, 1.0)
     slack = np.where(reduced > 0, z - problem.lower, problem.upper - z)
     size = np.maximum(np.abs(z), units.column)
     value = value_size(problem, c, z, units) or 1.0
     by_column = np.abs(reduced) * np.minimum(slack, size)
     dual = np.minimum(relative * np.minimum(1.0, CLOSE * slack / size), TOLERANCE / NEGLIGIBLE * by_column / value)
-    row_slack = np.where(y > 0, activity - problem.row_lower, problem.row_upper - activity)
+    row_slack = np.where(y > 0, at.activity - problem.row_lower, problem.row_upper - at.activity)
     row_slack = np.abs(np.where(y == 0, 0.0, row_slack))
-    by_row = np.concatenate([np.abs(y) * row_slack, np.abs(mu * psi)])
-    loose = np.concatenate([row_slack, np.abs(np.where(mu == 0, 0.0, psi))]) / _row_sizes(problem, z, units)
+    by_row = np.concatenate([np.abs(y) * row_slack, np.abs(mu * at.psi)])
+    sizes = _positive(np.concatenate([row_sizes, _psi_sizes(problem, z, units)]))
+    loose = np.concatenate([row_slack, np.abs(np.where(mu == 0, 0.0, at.psi))]) / sizes
     share = np.concatenate([np.where(usual > 0, np.abs(y) / np.where(usual > 0, usual, 1.0), 1.0), np.ones(len(mu))])
     loose = np.minimum(loose * np.minimum(1.0, CLOSE * share), TOLERANCE / NEGLIGIBLE * by_row / value)
     gap = float(by_column[relative > ROUNDING].sum() + by_row.sum()) / value
     return Residuals(
-        primal=feasibility(problem, z, units),
+        primal=_violation(problem, z, at.activity, at.psi, units, sizes),
         dual=float(dual.max(initial=0.0)),
         gap=float(np.max([gap, loose.max(initial=0.0)])),
     )
@@ -151,39 +195,43 @@ def slope_sizes(problem: Subproblem, c: Vector, z: Vector) -> Vector:
     return sizes if problem.smooth is None else sizes + problem.smooth.gradient_size(z)
 
 
-def reduced_gradient(problem: Subproblem, c: Vector, z: Vector, y: Vector, mu: Vector) -> tuple[Vector, Vector]:
-    """r as above, and for each column the sum of the absolute values that it is made of."""
-    reduced, terms = problem.gradient(z, c), slope_sizes(problem, c, z)
-    if problem.m and y.any():
-        reduced, terms = reduced - problem.A.T @ y, terms + problem.A_size.T @ np.abs(y)
-    for multiplier, row in zip(mu, problem.constraints, strict=True):
-        if multiplier:
-            reduced = reduced - multiplier * row.gradient(z)
-            terms = terms + abs(multiplier) * row.gradient_size(z)
-    return reduced, terms
-
-
 def feasibility(problem: Subproblem, z: Vector, units: Units | None = None) -> float:
     """Largest violation of a bound, row or constraint, relative to what it is made of, and to a thousandth of its unit."""
     units = units or problem.units()
     activity, psi = _activity(problem, z), _psi(problem, z)
     if not (np.isfinite(activity).all() and np.isfinite(psi).all()):
         return np.inf
-    over = np.concatenate([np.maximum(np.maximum(problem.row_lower - activity, activity - problem.row_upper), 0.0), psi])
-    outside = np.maximum(np.maximum(problem.lower - z, z - problem.upper), 0.0) / np.maximum(np.abs(z), 1e-3 * units.column)
-    if not (over > 0).any():
-        return float(outside.max(initial=0.0))
-    rows = np.maximum(over, 0.0) / _row_sizes(problem, z, units)
-    return float(np.max([outside.max(initial=0.0), rows.max(initial=0.0)]))
-
-
-def _row_sizes(problem: Subproblem, z: Vector, units: Units) -> Vector:
-    """What each row and constraint is made of: Σ|aᵢⱼzⱼ| + |limit|, and at least a thousandth of its unit."""
+    if not (_over(problem, activity, psi) > 0).any():
+        return _outside(problem, z, units)
     limits = np.maximum(*(np.where(np.isfinite(b), np.abs(b), 0.0) for b in (problem.row_lower, problem.row_upper)))
-    rows = problem.A_size @ np.abs(z) + limits + 1e-3 * units.row if problem.m else np.empty(0)
+    rows = units.at_least(problem.row_terms(z) + limits) if problem.m else np.empty(0)
+    sizes = _positive(np.concatenate([rows, _psi_sizes(problem, z, units)]))
+    return _violation(problem, z, activity, psi, units, sizes)
+
+
+def _violation(problem: Subproblem, z: Vector, activity: Vector, psi: Vector, units: Units, sizes: Vector) -> float:
+    """The same, relative to ``sizes`` of the rows and constraints."""
+    rows = np.maximum(_over(problem, activity, psi), 0.0) / sizes
+    return float(np.max([_outside(problem, z, units), rows.max(initial=0.0)]))
+
+
+def _over(problem: Subproblem, activity: Vector, psi: Vector) -> Vector:
+    over: Vector = np.concatenate([np.maximum(problem.row_lower - activity, activity - problem.row_upper), psi])
+    return over
+
+
+def _outside(problem: Subproblem, z: Vector, units: Units) -> float:
+    outside = np.maximum(np.maximum(problem.lower - z, z - problem.upper), 0.0)
+    return float((outside / np.maximum(np.abs(z), 1e-3 * units.column)).max(initial=0.0))
+
+
+def _psi_sizes(problem: Subproblem, z: Vector, units: Units) -> Vector:
+    """What each constraint ψ is made of, and at least a thousandth of what a unit of a variable brings."""
     slopes = [float((row.gradient_size(z) * units.column).max(initial=0.0)) for row in problem.constraints]
-    psis = np.array([row.size(z) + 1e-3 * slope for row, slope in zip(problem.constraints, slopes, strict=True)])
-    sizes: Vector = np.concatenate([rows, psis])
+    return np.array([row.size(z) + 1e-3 * slope for row, slope in zip(problem.constraints, slopes, strict=True)])
+
+
+def _positive(sizes: Vector) -> Vector:
     return np.where(sizes > 0, sizes, 1.0)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog._typing import Indices, Sparse, Vector
+from dcprog._typing import Indices, Mask, Sparse, Vector
 from dcprog.functions.base import ConvexFunction
 from dcprog.smooth import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
 from dcprog.solvers.base import Answer
@@ -85,10 +85,11 @@ def scaling_of(p: Subproblem, c: Vector, start: Vector | None, always: bool = Fa
     (True, None)
     """
     gradients = _constraint_gradients(p, start)
-    rows = abs(sp.csc_array(sp.vstack([p.A, gradients]) if len(p.constraints) else p.A))
-    H, slopes = abs(_curvature(p, start)), _slopes(p, c, start)
-    if not always and _well_scaled(rows, H, slopes):
+    rows = sp.csc_array(sp.vstack([p.A, gradients]) if len(p.constraints) else p.A)
+    H, slopes = _curvature(p, start), _slopes(p, c, start)
+    if not always and _in_range(_largest(slopes)) and _well_scaled(rows) and _well_scaled(H):
         return None
+    rows, H = abs(rows), abs(H)
     row, column = _ruiz(rows, H, _natural(p, H, slopes, start))
     largest = max(_largest(slopes * column), _largest((sp.diags_array(column) @ H @ sp.diags_array(column)).data))
     cost = float(_powers_of_two(np.array([1.0 / largest if largest > 0 else 1.0]))[0])
@@ -136,10 +137,34 @@ def _newton(slopes: Vector, curvature: Vector) -> Vector:
     return np.where(known, np.minimum(unit, TYPICAL * usual / np.where(known, slopes, 1.0)), 0.0)
 
 
-def _well_scaled(rows: Sparse, H: Sparse, slopes: Vector) -> bool:
-    entries = np.concatenate([_column_max(rows), _column_max(rows.T), _column_max(H), [_largest(slopes)]])
-    entries = entries[entries > 0]
-    return bool(((entries <= WELL_SCALED) & (entries >= 1.0 / WELL_SCALED)).all())
+def _in_range(largest: float) -> bool:
+    return largest == 0 or 1.0 / WELL_SCALED <= largest <= WELL_SCALED
+
+
+def _well_scaled(matrix: Sparse) -> bool:
+    """Whether the largest entry of every row and column that has one is in the range: none is beyond it, and each row and
+    column has one that is not below."""
+    columns = sp.csc_array(matrix)
+    data, least = columns.data, 1.0 / WELL_SCALED
+    if not data.size:
+        return True
+    if max(data.max(), -data.min()) > WELL_SCALED:
+        return False
+    small = np.flatnonzero((data < least) & (data > -least))
+    if not small.size:
+        return True
+    zero = data[small] == 0
+    rows, in_column = columns.indices, np.searchsorted(columns.indptr, small, side="right") - 1
+    return _has_a_large_entry(np.bincount(rows), rows[small], zero) and _has_a_large_entry(
+        np.diff(columns.indptr), in_column, zero
+    )
+
+
+def _has_a_large_entry(entries: Indices, small: Indices, zero: Mask) -> bool:
+    """Whether every line but those of zeros has more entries than small ones, which stand in the lines ``small``."""
+    lines = len(entries)
+    low, none = np.bincount(small, minlength=lines), np.bincount(small[zero], minlength=lines)
+    return bool(((low < entries) | (none == entries)).all())
 
 
 def _column_max(matrix: Sparse) -> Vector:

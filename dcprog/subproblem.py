@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,11 +30,33 @@ class ProblemClass(str, Enum):
         return self.value
 
 
-class Units(NamedTuple):
-    """What counts as 1 of each variable and of each row."""
+@dataclass(frozen=True, eq=False)
+class Units:
+    """What counts as 1 of each variable (``column``), and of each row of A: the least of its terms."""
 
+    A: Sparse
     column: Vector
-    row: Vector
+
+    @cached_property
+    def row(self) -> Vector:
+        """The least |aᵢⱼ|·columnⱼ of each row i, 0 in empty ones."""
+        rows = sp.csr_array(self.A)
+        row = np.zeros(rows.shape[0])
+        filled = np.flatnonzero(np.diff(rows.indptr))
+        if filled.size:
+            terms = np.abs(rows.data) * self.column[rows.indices]
+            row[filled] = np.minimum.reduceat(np.where(terms > 0, terms, np.inf), rows.indptr[filled])
+        return np.where(np.isfinite(row), row, 0.0)
+
+    @cached_property
+    def largest(self) -> float:
+        """A bound of all units of rows."""
+        data = self.A.data
+        return float(max(data.max(initial=0.0), -data.min(initial=0.0)) * self.column.max(initial=0.0))
+
+    def at_least(self, sizes: Vector) -> Vector:
+        """Sizes of rows, and of each at least a thousandth of its unit."""
+        return sizes if (sizes >= 1e-3 * self.largest).all() else np.maximum(sizes, 1e-3 * self.row)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +101,21 @@ class Subproblem:
         return np.equal(self.row_lower, self.row_upper)
 
     @cached_property
+    def A_transposed(self) -> Sparse:  # noqa: N802
+        """A', made once: SciPy makes a new matrix at every ``.T``."""
+        return self.A.T
+
+    @cached_property
     def A_size(self) -> Sparse:  # noqa: N802 (its name in the formula)
         """|A|, entry by entry."""
         return abs(self.A)
+
+    def row_terms(self, z: Vector) -> Vector:
+        """|A||z|, by the columns with zⱼ ≠ 0 alone where they are few."""
+        used = np.flatnonzero(z)
+        few = 2 * used.size <= self.n
+        terms: Vector = abs(self.A[:, used]) @ np.abs(z[used]) if few else self.A_size @ np.abs(z)
+        return terms
 
     @cached_property
     def rows_size(self) -> Sparse:
@@ -96,22 +129,12 @@ class Subproblem:
         return abs(self.Q)
 
     def units(self, column: Vector | None = None) -> Units:
-        """What counts as 1 of each variable (``column``, by default 1), and of each row: the least of its terms."""
-        if column is None:
-            return self._plain_units
-        return self._units(column)
+        """What counts as 1 of each variable (``column``, by default 1) and row."""
+        return self._plain_units if column is None else Units(self.A, column)
 
     @cached_property
     def _plain_units(self) -> Units:
-        return self._units(np.ones(self.n))
-
-    def _units(self, one: Vector) -> Units:
-        rows, row = sp.csr_array(self.A), np.zeros(self.m)
-        filled = np.flatnonzero(np.diff(rows.indptr))
-        if filled.size:
-            terms = np.abs(rows.data) * one[rows.indices]
-            row[filled] = np.minimum.reduceat(np.where(terms > 0, terms, np.inf), rows.indptr[filled])
-        return Units(one, np.where(np.isfinite(row), row, 0.0))
+        return Units(self.A, np.ones(self.n))
 
     def value(self, z: Vector, c: Vector) -> float:
         """Objective with linear cost c."""

@@ -124,7 +124,10 @@ class Algorithm(ABC):
 
     def __iter__(self) -> Iterator[State]:
         self.status = self.certificate = None
-        self.dispatcher = self._kept or self._new_dispatcher()
+        if self._kept is not None:
+            self.dispatcher = self._kept
+        elif not self.dispatcher.unused:
+            self.dispatcher = self._new_dispatcher()
         self.dispatcher.timings = Timings()
         self._deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
         self._trace, self._idle, self._short = Trace(), 0, 0

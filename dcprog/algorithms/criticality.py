@@ -106,7 +106,12 @@ class Around(NamedTuple):
     slope: Vector
     residual: Vector
     """The reduced gradient r, 0 where its variable is at the bound that r pushes against."""
-    terms: Vector
+    least: Vector
+    """The absolute values that r is made of, those of A'y as one: at most the sum of all."""
+    slopes: Vector
+    """The absolute values that the slope is made of."""
+    rows: Vector
+    """The multipliers of the rows."""
     room: Vector
     """How far each variable may go in the direction in which it gains, at most D."""
     complementarity: float
@@ -169,10 +174,14 @@ class Criticality:
         size, p = np.abs(around.residual), self.compiled.subproblem
         distance = np.where(around.residual > 0, around.z - p.lower, p.upper - around.z)
         held = distance <= AT_BOUND * self.unit
-        visible: Mask = held | (size <= EVERY_COLUMN * around.terms) | (size * around.D <= ROUNDING * around.T)
+        visible: Mask = held | (size <= EVERY_COLUMN * around.least) | (size * around.D <= ROUNDING * around.T)
         if visible.all() or not p.m:
             return visible
-        noise = DUAL_NOISE * (p.A_size.T @ usual_duals(p, around.terms))
+        terms = around.slopes + p.A_size.T @ np.abs(around.rows)
+        visible = visible | (size <= EVERY_COLUMN * terms)
+        if visible.all():
+            return visible
+        noise = DUAL_NOISE * (p.A_size.T @ usual_duals(p, terms))
         either: Mask = visible | (size <= EVERY_COLUMN * noise)
         return either
 
@@ -208,9 +217,10 @@ class Criticality:
         terms[: c.n] = c.f.gradient_size(state.x)
         if p.smooth is not None:
             slope += p.smooth.gradient(z)
-        residual, complementarity = slope, 0.0
+        residual, least, complementarity = slope, terms, 0.0
         if p.m and m.rows.any():
-            residual, terms = residual - p.A.T @ m.rows, terms + p.A_size.T @ np.abs(m.rows)
+            pull = p.A_transposed @ m.rows
+            residual, least = residual - pull, terms + np.abs(pull)
             complementarity += _complementarity(m.rows, p.A @ z, p.row_lower, p.row_upper)
         for mu, psi in zip(m.constraints, p.constraints, strict=True):
             if mu:
@@ -218,7 +228,7 @@ class Criticality:
                 complementarity += abs(mu) * max(-psi.value(z), 0.0)
         D, T = self._sizes(state, following, trace), trace.scale(max(state.size, following.size))
         room = np.maximum(np.minimum(np.where(residual > 0, z - p.lower, p.upper - z), D), 0.0)
-        return Around(z, D, T, slope, residual * (room > 0), terms, room, complementarity)
+        return Around(z, D, T, slope, residual * (room > 0), least, terms, m.rows, room, complementarity)
 
     def _bound(self, around: Around) -> float:
         """Θ: for each column the most that it can gain within its bounds and D, and what the multipliers give away."""

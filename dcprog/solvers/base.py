@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, Flag, auto
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -108,7 +109,7 @@ class Solver(ABC):
 
     def available(self) -> bool:
         """Whether it is installed."""
-        return importlib.util.find_spec(self.module) is not None
+        return _is_installed(self.module)
 
     def version(self) -> str | None:
         """Its version, None if it is not installed."""
@@ -124,6 +125,12 @@ class Solver(ABC):
         if problem.constraints and not self.features & Feature.NONLINEAR_ROWS:
             return "it takes no non-linear constraints"
         return None
+
+
+@cache
+def _is_installed(module: str) -> bool:
+    """Looked up once: a search through the file system is as long as a small LP."""
+    return importlib.util.find_spec(module) is not None
 
 
 def cost_scale(c: Vector) -> float:

@@ -106,6 +106,10 @@ class ColumnsSession(Session):
         self._row[self._head] = np.arange(len(self._head))
         self._row[self._tail[self._tail >= 0]] = np.flatnonzero(self._tail >= 0)
         self._At = sp.csr_array(problem.A[:, self._head].T)
+        self._largest = np.zeros(len(self._head))
+        filled = np.flatnonzero(np.diff(self._At.indptr))
+        if filled.size:
+            self._largest[filled] = np.maximum.reduceat(np.abs(self._At.data), self._At.indptr[filled])
         self._diagonal = np.zeros(problem.n) if problem.Q is None else problem.Q.diagonal()
         self._inner: _Growing | None = None
 
@@ -167,8 +171,12 @@ class ColumnsSession(Session):
         paired = self._tail >= 0
         reduced[self._tail[paired]] += products[paired]
         entering: Indices = np.flatnonzero(self._outside & (reduced < 0))
-        terms = np.abs(c[entering]) + abs(self._At[self._row[entering]]) @ np.abs(y)
-        entering = entering[reduced[entering] < -PRICE_TOLERANCE * terms]
+        most = np.abs(c[entering]) + self._largest[self._row[entering]] * float(np.abs(y).sum())
+        doubtful = reduced[entering] >= -PRICE_TOLERANCE * most  # for these the sum of absolute values is needed itself
+        if doubtful.any():
+            some = entering[doubtful]
+            terms = np.abs(c[some]) + abs(self._At[self._row[some]]) @ np.abs(y)
+            entering = np.sort(np.append(entering[~doubtful], some[reduced[some] < -PRICE_TOLERANCE * terms]))
         if entering.size > limit:
             entering = entering[np.argpartition(reduced[entering], limit)[:limit]]
         return entering

@@ -109,6 +109,11 @@ class Dispatcher:
         return self.builds - len(self._open)
 
     @property
+    def unused(self) -> bool:
+        """Whether no solver was opened yet."""
+        return self.builds == 0
+
+    @property
     def first_choice(self) -> str:
         """Name of the solver that is asked first."""
         return self._attempts[self._first].solver.name
