@@ -20,9 +20,9 @@ pytest.register_assert_rewrite("known_qps", "random_nlps")
 settings.register_profile(
     "dcprog",
     deadline=None,
-    max_examples=25,
+    max_examples=15,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("search", settings.get_profile("dcprog"), derandomize=False)
+settings.register_profile("search", settings.get_profile("dcprog"), max_examples=100, derandomize=False)
 settings.load_profile("dcprog")

@@ -263,3 +263,26 @@ def test_a_start_that_falls_without_end_is_what_the_result_says(starts):
     m.x = pyo.Var(initialize=0.0)
     result = dcprog.solve(DCProgram(m, g=0.5 * m.x**2, h=m.x**2), starts=starts, seed=0, jobs=1)
     assert result.status is (Status.UNBOUNDED if starts > 1 else Status.CONVERGED)
+
+
+@pytest.mark.parametrize("factor", [-1.0, 0.0, 10.0])
+def test_what_a_solver_changes_in_place_is_its_own(register, factor):
+    def act(p, c, start):
+        c *= factor
+        start *= factor
+        return Answer(Claim.FAILED)
+
+    register(act)
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(2), bounds=(-5, 5))
+    program = DCProgram(m, g=m.x[0] ** 2 + m.x[1] ** 2, h=m.x[0] + pyo.sqrt(1 + m.x[1] ** 2))
+    result = dcprog.solve(program, x0=[0.6, 0.2], solver="misbehaving")
+    assert (result.status, result.objective) == (Status.CONVERGED, pytest.approx(-1.25))
+
+
+def test_a_time_limit_that_nobody_set_is_a_failure(register):
+    register(lambda p, c, start: Answer(Claim.TIME_LIMIT))
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(bounds=(-5, 5))
+    result = dcprog.solve(DCProgram(m, g=m.x**2, h=m.x), x0=[2.0], solver="misbehaving")
+    assert (result.status, result.objective) == (Status.CONVERGED, pytest.approx(-0.25))

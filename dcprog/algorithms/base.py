@@ -239,7 +239,8 @@ class Algorithm(ABC):
         if min(gap, state.level - values.level) < -ROUNDING * max(state.size, values.size):
             self._refuse_defects(state, values, gap, solution)
         if self._trace.values[0] - values.level > BOTTOMLESS * self._trace.sizes[0]:
-            _refuse_endless(self.program, state.x, x, values.f)
+            assert self.start is not None
+            _refuse_endless(self.program, (state.x, self.start.x), x, values.f)
         return State(
             iteration=iteration,
             x=_frozen(x),
@@ -317,12 +318,13 @@ def _stopped(unsolved: SubproblemUnsolved, problem: Subproblem, cost: Vector, st
     )
 
 
-def _refuse_endless(program: DCProgram, x: Vector, there: Vector, f: float) -> None:
-    """Stop a run that falls without end, along a ray of C on which f falls for ever."""
-    if falls_for_ever(program.compiled, x, there):
+def _refuse_endless(program: DCProgram, before: tuple[Vector, ...], there: Vector, f: float) -> None:
+    """Stop a run that falls without end, along a ray of C on which f falls for ever: that of the last step, or, where a
+    step is lost in the rounding of a point far away, of all steps together."""
+    if any(falls_for_ever(program.compiled, x, there) for x in before):
         raise AlgorithmStopped(
             Status.UNBOUNDED,
-            f"f has fallen to {f:.3g} and falls for ever in the direction of the last step: bound the variables, or check "
+            f"f has fallen to {f:.3g} and falls for ever in the direction of its steps: bound the variables, or check "
             "the sign of h",
         )
     if abs(f) > 1e200:

@@ -25,11 +25,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog._typing import Mask, Vector
-from dcprog.algorithms.further import lowest
+from dcprog.algorithms.further import farther, lowest
 from dcprog.certificate import DUAL_NOISE, completed, usual_duals
 from dcprog.compile import Compiled
-from dcprog.errors import CapabilityError
+from dcprog.errors import CapabilityError, DCProgError
 from dcprog.result import State
+from dcprog.solvers.dispatch import Dispatcher
 from dcprog.solvers.registry import get
 from dcprog.subproblem import Subproblem
 
@@ -39,6 +40,8 @@ AT_BOUND = 1e-9
 """So near to its bound, in its unit, a variable is at it."""
 SHORT = 1e-2
 """Steps below this share of the variables' sizes, that bring less than this share of the variation of f, are lengthened."""
+CURVED_SECONDS = 10.0
+"""For the first-order gap over a curved set; without it nothing is certified."""
 TRIALS = 6
 """Points at which the variation of f is looked at, where the run has none."""
 
@@ -140,7 +143,8 @@ class Criticality:
         """
         c = self.compiled
         around = self._around(state, following, trace)
-        theta, direction = _linear_gap(c.subproblem, around.z, around.slope, around.D)
+        gap_of = _curved_gap if c.subproblem.constraints else _linear_gap
+        theta, direction = gap_of(c.subproblem, around.z, around.slope, around.D)
         variation = self._variation(state, trace, around)
         found = self._judged(state, following, trace, around, theta, variation)
         if found.holds or direction is None:
@@ -150,8 +154,9 @@ class Criticality:
         allowed = ROUNDING * around.T + (0.0 if hidden.any() else self.tol * variation)
         for step in (direction[: c.n], alone):
             there, fall = lowest(c, state.x, state.x + step)
-            if fall > allowed:
-                return replace(found, escape=there)
+            beyond, gain = farther(c, state.x, state.x + step)  # D may be as short as the steps so far
+            if max(fall, gain) > allowed:
+                return replace(found, escape=there if fall >= gain else beyond)
         flat = around._replace(residual=np.zeros_like(around.residual))  # f falls in none of these directions
         return self._judged(state, following, trace, flat, 0.0, variation)
 
@@ -252,6 +257,19 @@ def _complementarity(y: Vector, activity: Vector, lower: Vector, upper: Vector) 
     active = y != 0
     slack = np.where(y > 0, activity - lower, upper - activity)[active]
     return float(np.abs(y[active]) @ np.maximum(slack, 0.0))
+
+
+def _curved_gap(p: Subproblem, z: Vector, slope: Vector, D: Vector) -> tuple[float, Vector | None]:
+    """max {⟨slope, −d⟩ : z + d ∈ C, |d| ≤ D}, and its d, by a verified solution.
+
+    Directions of the linearised set leave a curved one at once, so that f seems to fall in none of them.
+    """
+    around = replace(p, c=slope, Q=None, smooth=None, lower=np.maximum(p.lower, z - D), upper=np.minimum(p.upper, z + D))
+    try:
+        lowest_there = Dispatcher(around).solve(slope, z, CURVED_SECONDS).z
+    except DCProgError:
+        return np.inf, None
+    return max(float(slope @ (z - lowest_there)), 0.0), lowest_there - z
 
 
 def _linear_gap(p: Subproblem, z: Vector, slope: Vector, D: Vector) -> tuple[float, Vector | None]:

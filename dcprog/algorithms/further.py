@@ -50,6 +50,16 @@ def lowest(compiled: Compiled, x: Vector, there: Vector) -> tuple[Vector, float]
     return best, fall
 
 
+def farther(compiled: Compiled, x: Vector, there: Vector) -> tuple[Vector, float]:
+    """The end of :func:`further`, and how far f falls to it; x and 0 if ``there`` is not in C or f does not fall."""
+    if not _is_feasible(compiled, there, x):
+        return x, 0.0
+    end = further(compiled, x, there)
+    with np.errstate(all="ignore"):
+        fall = compiled.f.value(x) - compiled.f.value(end)
+    return (end, fall) if fall > 0 else (x, 0.0)
+
+
 def falls_for_ever(compiled: Compiled, x: Vector, there: Vector) -> bool:
     """Whether f falls at least linearly along x + t(there − x), all of which lies in C, over ten decades of t."""
     step = there - x

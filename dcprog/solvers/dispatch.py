@@ -152,7 +152,7 @@ class Dispatcher:
                     negative.append(Claim.TIME_LIMIT)
                     break
                 answer = self._ask(attempt, c, here, remaining)
-                if answer.claim is Claim.TIME_LIMIT:
+                if answer.claim is Claim.TIME_LIMIT and time_limit is not None:
                     raise SubproblemUnsolved(answer.claim, f"{attempt.solver.name}: {answer.message}")
                 if answer.claim is Claim.UNBOUNDED or (answer.claim is Claim.INFEASIBLE and not feasible):
                     negative.append(answer.claim)
@@ -224,11 +224,12 @@ class Dispatcher:
     def _run(self, solver: Solver, opened: Opened, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         session, problem, scaling = opened
         cost, at = (c, start) if scaling is None else (scaling.costs(c), scaling.point(start))
+        given, begin = cost.copy(), None if at is None else at.copy()  # what a solver changes in place is its own
         with one_thread():
             if time_limit is None or solver.keeps_time:
-                raw: Any = session.solve(cost, at, time_limit)
+                raw: Any = session.solve(given, begin, time_limit)
             else:
-                raw = within(time_limit, lambda: session.solve(cost, at, time_limit))
+                raw = within(time_limit, lambda: session.solve(given, begin, time_limit))
         answer = well_formed(raw, problem)
         if answer.z is not None and answer.claim is Claim.OPTIMAL:
             answer = completed(problem, cost, answer)
