@@ -1,4 +1,4 @@
-"""Terms that stand in both g and h make every step short, but hide no slope: over curved sets, in any notation, without end."""
+"""Terms that stand in both g and h make steps short, but hide no slope: on curved sets, in any notation, without end."""
 
 from __future__ import annotations
 
