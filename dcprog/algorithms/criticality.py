@@ -143,9 +143,16 @@ class Criticality:
         """
         c = self.compiled
         around = self._around(state, following, trace)
-        gap_of = _curved_gap if c.subproblem.constraints else _linear_gap
-        theta, direction = gap_of(c.subproblem, around.z, around.slope, around.D)
         variation = self._variation(state, trace, around)
+        theta: float = np.inf
+        direction: Vector | None = None
+        curved = bool(c.subproblem.constraints)
+        if curved:
+            theta, direction = _curved_gap(c.subproblem, around.z, around.slope, around.D)
+        assert following.gap is not None
+        # where no solver finds that one, the linearised set serves, unless a gap below 0 shows that x is outside of C
+        if not curved or (direction is None and abs(following.gap) <= self.tol * variation + ROUNDING * around.T):
+            theta, direction = _linear_gap(c.subproblem, around.z, around.slope, around.D)
         found = self._judged(state, following, trace, around, theta, variation)
         if found.holds or direction is None:
             return found
