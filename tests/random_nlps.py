@@ -44,6 +44,21 @@ class Exponentials(ConvexFunction):
         return sum(exp(sum(d * v for d, v in zip(row.tolist(), x, strict=True))) for row in self.D)
 
 
+class MinusLog(ConvexFunction):
+    """−Σ log xⱼ, NaN outside of its domain."""
+
+    separable, domain_lower = True, 0.0
+
+    def value(self, x):
+        return float(-np.log(x).sum())
+
+    def gradient(self, x):
+        return -1 / x
+
+    def hessian(self, x):
+        return 1 / x**2
+
+
 def subproblem(c, rows=(), row_lower=(), row_upper=(), lower=None, upper=None, **parts):
     c, n = np.asarray(c, dtype=float), len(c)
     A = sp.csr_array(np.asarray(rows, dtype=float).reshape(-1, n))

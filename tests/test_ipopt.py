@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
-from random_nlps import INF, NO_POINT, Exponentials, assert_optimal, random_problem, seeds, solve, subproblem
+from random_nlps import INF, NO_POINT, Exponentials, MinusLog, assert_optimal, random_problem, seeds, solve, subproblem
 
 from dcprog.errors import CapabilityError, FunctionError, UnknownNameError
 from dcprog.functions.base import ConvexFunction
@@ -32,21 +32,6 @@ class FirstOrder(ConvexFunction):
 
     def gradient(self, x):
         return self._same.gradient(x)
-
-
-class MinusLog(ConvexFunction):
-    """−Σ log xⱼ, NaN outside of its domain."""
-
-    separable, domain_lower = True, 0.0
-
-    def value(self, x):
-        return float(-np.log(x).sum())
-
-    def gradient(self, x):
-        return -1 / x
-
-    def hessian(self, x):
-        return 1 / x**2
 
 
 # Optimality ----------------------------------------------------------------------------------------------------------------

@@ -10,30 +10,16 @@ from degenerate_problems import degenerate_problem, truth
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from known_qps import INF, problem
-from random_nlps import Exponentials
+from random_nlps import Exponentials, MinusLog
 
 import dcprog
 from dcprog import DCProgram
-from dcprog.functions.base import ConvexFunction
 from dcprog.smooth import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum
 from dcprog.solvers import registry
 from dcprog.solvers._rays import falls_along, is_empty, is_ray, proved, recession_ray
 from dcprog.solvers.base import Claim
 
 seeds = st.integers(0, 2**32 - 1)
-
-
-class MinusLog(ConvexFunction):
-    separable, domain_lower = True, 0.0
-
-    def value(self, x):
-        return float(-np.log(x).sum())
-
-    def gradient(self, x):
-        return -1 / x
-
-    def hessian(self, x):
-        return 1 / x**2
 
 
 def smooth(n, *terms):

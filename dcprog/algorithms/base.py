@@ -37,6 +37,8 @@ BOTTOMLESS = 1e12
 """A fall of f by so many times the terms of its first values is taken as a fall without end, if a ray proves it."""
 PATIENCE = 10
 """After so many short steps in a row each is lengthened while f falls."""
+CREEPING = 100
+"""After so many, a step in the steepest direction over C is tried at times: lengthened ones end at the boundary of C."""
 PROOF_SECONDS = 10.0
 """For the proof that a subproblem is unbounded."""
 STUCK = 3
@@ -147,6 +149,7 @@ class Algorithm(ABC):
                 return
             assert self.certificate is not None
             escape, self.certificate = self.certificate.escape, None
+            self._short += escape is not None
             state = self._lengthened(state, ahead) if escape is None else self._at(escape, state, ahead)
 
     def _look_ahead(self, state: State, verdict: Status) -> State | None:
@@ -174,7 +177,8 @@ class Algorithm(ABC):
         still = abs(state.level - following.level) <= ROUNDING * max(state.size, following.size)
         self._idle = self._idle + 1 if still else 0
         stuck = self._idle >= STUCK or following.level > state.level or bool(np.array_equal(state.x, following.x))
-        if not self.certificate.holds and stuck:
+        creeps = self._short >= CREEPING and self._short % PATIENCE == 0
+        if not self.certificate.holds and (stuck or creeps):
             self.certificate = criticality.by_linear_program(state, following, self._trace)
         if self.certificate.holds:
             self._refuse_wrong_gradients(state)

@@ -40,6 +40,8 @@ AT_BOUND = 1e-9
 """So near to its bound, in its unit, a variable is at it."""
 SHORT = 1e-2
 """Steps below this share of the variables' sizes, that bring less than this share of the variation of f, are lengthened."""
+FLAT = 1e-4
+"""A fall below this share of what the gap may be is none: where f is curved, the first-order gap is its square root."""
 CURVED_SECONDS = 10.0
 """For the first-order gap over a curved set; without it nothing is certified."""
 TRIALS = 6
@@ -158,7 +160,7 @@ class Criticality:
             return found
         hidden = ~self._visible(around)[: c.n]
         alone = np.where(hidden, -np.sign(around.residual[: c.n]) * around.room[: c.n], 0.0)
-        allowed = ROUNDING * around.T + (0.0 if hidden.any() else self.tol * variation)
+        allowed = ROUNDING * around.T + (0.0 if hidden.any() else FLAT * self.tol * variation)
         for step in (direction[: c.n], alone):
             there, fall = lowest(c, state.x, state.x + step)
             beyond, gain = farther(c, state.x, state.x + step)  # D may be as short as the steps so far
