@@ -243,6 +243,14 @@ def value_size(problem: Subproblem, c: Vector, z: Vector, units: Units) -> float
     return size + (0.0 if problem.smooth is None else problem.smooth.size(z))
 
 
+def value_of_violation(problem: Subproblem, z: Vector, y: Vector, mu: Vector) -> float:
+    """Σ |yᵢ|·(violation of row i at z) + Σ |μᵢ| max(ψᵢ(z), 0): by convexity, the objective at z is at most that much below the
+    optimum with the multipliers y and μ."""
+    activity = _activity(problem, z)
+    rows = np.maximum(np.maximum(problem.row_lower - activity, activity - problem.row_upper), 0.0)
+    return float(np.abs(y) @ rows + np.abs(mu) @ np.maximum(_psi(problem, z), 0.0))
+
+
 def _cost_of_a_unit(problem: Subproblem, c: Vector, units: Units) -> float:
     costs = np.abs(c) * units.column
     if problem.Q is not None:

@@ -18,7 +18,7 @@ from dcprog._typing import Vector
 from dcprog.algorithms.criticality import ROUNDING, Certificate, Criticality, Multipliers, Trace
 from dcprog.algorithms.further import falls_for_ever, further
 from dcprog.algorithms.start import Start, feasible_start
-from dcprog.certificate import TOLERANCE, value_size
+from dcprog.certificate import TOLERANCE, value_of_violation, value_size
 from dcprog.errors import DataError, DCProgError, FunctionError, SolverFailedError
 from dcprog.gradients import wrong_gradient
 from dcprog.merged import Evaluation
@@ -262,10 +262,12 @@ class Algorithm(ABC):
         )
 
     def _refuse_defects(self, state: State, values: Evaluation, gap: float, solution: Solution) -> None:
-        """Theorem 1: f decreases by at least the gap, which is ≥ 0, up to what a verified solution may be off."""
+        """Theorem 1: f decreases by at least the gap, which is ≥ 0, up to what a verified solution may be off, and to what
+        leaving the rows by as much as a solver may brought the point before."""
         c = self.program.compiled
         size = value_size(c.subproblem, c.cost(c.h.gradient(state.x)), solution.z, self.dispatcher.units)
-        allowed = 2 * TOLERANCE * max(size, state.size)
+        outside = value_of_violation(c.subproblem, c.lift(state.x), solution.row_duals, solution.constraint_duals)
+        allowed = 2 * TOLERANCE * max(size, state.size) + outside
         iteration = state.iteration + 1
         if values.level - state.level > allowed:
             raise AlgorithmStopped(
