@@ -26,8 +26,8 @@ from joblib import Parallel, delayed
 import dcprog
 from benchmarks import run
 from dcprog.datasets import Dataset, available, load
+from dcprog.methods.nlpsvm import Separation, lp_svm, nlpsvm
 from dcprog.models import l1_svm
-from dcprog.nlpsvm import Separation, lp_svm, nlpsvm
 from dcprog.studies.papers.fung2004 import LINEAR, METHODS, NAME, TITLES, best, figures, folds, tuned
 from dcprog.studies.published import Entry, published
 

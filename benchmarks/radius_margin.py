@@ -35,7 +35,7 @@ from joblib import Parallel, delayed
 
 from benchmarks import run
 from dcprog.datasets import generators
-from dcprog.radius_margin import (
+from dcprog.methods.radius_margin import (
     Gaussian,
     Kernel,
     Linear,

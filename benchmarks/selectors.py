@@ -19,8 +19,8 @@ from sklearn.svm import SVC
 
 from benchmarks import run
 from dcprog import datasets
-from dcprog.filters import kolmogorov_smirnov_score, pearson_score
-from dcprog.zero_norm import rfe_features
+from dcprog.methods.filters import kolmogorov_smirnov_score, pearson_score
+from dcprog.methods.zero_norm import rfe_features
 
 SETS = ("sonar", "musk", "microarray", "leukemia")
 KEPT, C = 20, 1.0

@@ -21,9 +21,10 @@ import numpy as np
 
 import dcprog
 from benchmarks import run
-from dcprog import datasets, grids
+from dcprog import datasets
+from dcprog.algorithms.result import Result
+from dcprog.learning import grids
 from dcprog.models import fsv, l1_svm, l2_l0_svm, l2_l1_svm, l2_l1_svm_dual, quadratic_fsv, rlp, svm, svm_dual
-from dcprog.result import Result
 
 DATA = ("wpbc60", "wpbc24", "liver", "cleveland", "ionosphere", "pima", "bcw", "sonar", "musk", "microarray")
 LAM, SVM_LAM, MU, NU = (list(values) for values in (grids.LAM_FSV, grids.LAM_SVM, grids.MU, grids.NU))

@@ -28,8 +28,8 @@ from joblib import Parallel, delayed
 
 from benchmarks import run
 from dcprog.datasets.generators import weston_linear
+from dcprog.methods.zero_norm import l1_arom, l2_arom, retrain
 from dcprog.studies.papers.weston2003 import SELECT
-from dcprog.zero_norm import l1_arom, l2_arom, retrain
 
 # Test error [%], its standard error, and hits per 100 trials, for 10, 20 and 30 points. The two last rows are in the text.
 PUBLISHED = {

@@ -32,11 +32,11 @@ from scipy import stats
 from benchmarks import run
 from dcprog.datasets import Dataset
 from dcprog.datasets.generators import weston_linear
+from dcprog.methods.zero_norm import corr_features, retrain
 from dcprog.studies.cells import generator
 from dcprog.studies.papers.trials import random_split
 from dcprog.studies.papers.weston2003 import ARRAYS, NAME, TABLES, error_with
 from dcprog.studies.published import Entry, published
-from dcprog.zero_norm import corr_features, retrain
 
 POINTS, FEATURES, TESTED, TRIALS = (10, 20, 30), 100, 500, 100
 METHODS = ("SVM", "CORR", "l2 once")

@@ -16,20 +16,19 @@ if not (Path(__file__).parent / "models" / "__init__.py").is_file():
 _MODULES = frozenset(
     {
         "algorithms",
+        "convex",
         "datasets",
         "errors",
         "estimators",
-        "filters",
         "functions",
+        "learning",
+        "methods",
         "models",
-        "nlpsvm",
         "plots",
-        "radius_margin",
+        "program",
         "solvers",
-        "stopping",
         "studies",
         "testing",
-        "zero_norm",
     }
 )
 _HOMES = {
@@ -37,45 +36,44 @@ _HOMES = {
     "SLA": "algorithms",
     "ConvexFunction": "functions",
     "maximum": "functions",
-    "MatrixConstraint": "matrix_constraint",
-    "DCProgram": "program",
-    "Result": "result",
-    "State": "result",
-    "Status": "result",
-    "path": "paths",
-    "solve": "driver",
-    "Gap": "stopping",
-    "MaxIter": "stopping",
-    "Step": "stopping",
-    "TimeLimit": "stopping",
+    "MatrixConstraint": "program.matrix_constraint",
+    "DCProgram": "program.dc_program",
+    "Result": "algorithms.result",
+    "State": "algorithms.result",
+    "Status": "algorithms.result",
+    "path": "algorithms.path",
+    "solve": "algorithms.run",
+    "Gap": "algorithms.stopping",
+    "MaxIter": "algorithms.stopping",
+    "Step": "algorithms.stopping",
+    "TimeLimit": "algorithms.stopping",
 }
 
 if TYPE_CHECKING:
     from dcprog import (
         algorithms,
+        convex,
         datasets,
         errors,
-        filters,
         functions,
+        learning,
+        methods,
         models,
-        nlpsvm,
         plots,
-        radius_margin,
+        program,
         solvers,
-        stopping,
         studies,
         testing,
-        zero_norm,
     )
     from dcprog import estimators as estimators
     from dcprog.algorithms import DCA, SLA
-    from dcprog.driver import solve
+    from dcprog.algorithms.path import path
+    from dcprog.algorithms.result import Result, State, Status
+    from dcprog.algorithms.run import solve
+    from dcprog.algorithms.stopping import Gap, MaxIter, Step, TimeLimit
     from dcprog.functions import ConvexFunction, maximum
-    from dcprog.matrix_constraint import MatrixConstraint
-    from dcprog.paths import path
-    from dcprog.program import DCProgram
-    from dcprog.result import Result, State, Status
-    from dcprog.stopping import Gap, MaxIter, Step, TimeLimit
+    from dcprog.program.dc_program import DCProgram
+    from dcprog.program.matrix_constraint import MatrixConstraint
 
 __all__ = [  # without estimators: "from dcprog import *" loads no scikit-learn
     "DCA",
@@ -91,22 +89,21 @@ __all__ = [  # without estimators: "from dcprog import *" loads no scikit-learn
     "Step",
     "TimeLimit",
     "algorithms",
+    "convex",
     "datasets",
     "errors",
-    "filters",
     "functions",
+    "learning",
     "maximum",
+    "methods",
     "models",
-    "nlpsvm",
     "path",
     "plots",
-    "radius_margin",
+    "program",
     "solve",
     "solvers",
-    "stopping",
     "studies",
     "testing",
-    "zero_norm",
 ]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dcprog.result import Result
+    from dcprog.algorithms.result import Result
 
 
 class DCProgError(Exception):

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from dcprog._typing import Matrix, Vector
+from dcprog.algorithms.path import Path
+from dcprog.algorithms.result import Result
 from dcprog.errors import DataError, MissingExtraError, unknown_name
-from dcprog.paths import Path
-from dcprog.result import Result
+from dcprog.typing import Matrix, Vector
 
 READABLE = 60
 """So many names of features fit beside an axis."""

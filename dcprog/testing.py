@@ -28,19 +28,19 @@ from typing import Any
 
 import numpy as np
 
-from dcprog._typing import Matrix, Vector
 from dcprog.algorithms.dca import DCA
+from dcprog.algorithms.result import State
+from dcprog.algorithms.run import run
 from dcprog.algorithms.start import feasible_start
-from dcprog.claims import SAMPLES, Samples, check_functions, check_set
-from dcprog.convexity import midpoint_violation, sample_box
-from dcprog.driver import run
+from dcprog.algorithms.stopping import MaxIter
+from dcprog.convex.definiteness import midpoint_violation, sample_box
+from dcprog.convex.terms import SmoothSum
 from dcprog.errors import ConvexityError, DCProgError
-from dcprog.program import DCProgram
-from dcprog.result import State
-from dcprog.smooth import SmoothSum
+from dcprog.program.claims import SAMPLES, Samples, check_functions, check_set
+from dcprog.program.dc_program import DCProgram
 from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
 from dcprog.solvers.registry import capable
-from dcprog.stopping import MaxIter
+from dcprog.typing import Matrix, Vector
 
 
 @dataclass(frozen=True)

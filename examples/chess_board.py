@@ -11,8 +11,8 @@ import sys
 import numpy as np
 
 import dcprog
+from dcprog.methods.kernel_svm import kernel_svm
 from dcprog.models.alignment import alignment
-from dcprog.models.kernel_svm import kernel_svm
 
 LAMBDAS = np.arange(0, 1, 0.05).round(2)
 

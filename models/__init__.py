@@ -2,20 +2,17 @@
 
 from collections.abc import Callable
 
-from dcprog.program import DCProgram
+from dcprog.program.dc_program import DCProgram
 
 from .alignment import alignment
 from .arom import arom, l2_arom, multiclass_arom
 from .fsv import fsv
-from .kernel_svm import KernelRule, WeightedKernel, kernel_svm
 from .l1_svm import l1_svm
 from .l2_l0_svm import l2_l0_svm
 from .l2_l1_svm import l2_l1_svm, l2_l1_svm_dual
 from .quadratic_fsv import quadratic_fsv, quadratic_l2_l0_svm, quadratic_l2_l1_svm
 from .rlp import rlp
-from .rules import LinearRule
 from .svm import svm, svm_dual
-from .svm_ranking import Ranking, svm_ranking
 
 FACTORIES: dict[str, Callable[..., DCProgram]] = {
     factory.__name__: factory
@@ -41,14 +38,9 @@ FACTORIES: dict[str, Callable[..., DCProgram]] = {
 
 __all__ = [
     "FACTORIES",
-    "KernelRule",
-    "LinearRule",
-    "Ranking",
-    "WeightedKernel",
     "alignment",
     "arom",
     "fsv",
-    "kernel_svm",
     "l1_svm",
     "l2_arom",
     "l2_l0_svm",
@@ -61,5 +53,4 @@ __all__ = [
     "rlp",
     "svm",
     "svm_dual",
-    "svm_ranking",
 ]

@@ -10,13 +10,12 @@ import numpy as np
 import pyomo.environ as pyo
 import scipy.sparse as sp
 
-from dcprog._typing import Vector
 from dcprog.functions import Quadratic
-from dcprog.matrix_constraint import MatrixConstraint
-from dcprog.result import Derived
-from dcprog.samples import Data
-
-from .rules import LinearRule
+from dcprog.learning.rules import LinearRule
+from dcprog.learning.samples import Data
+from dcprog.program.dc_program import Derived
+from dcprog.program.matrix_constraint import MatrixConstraint
+from dcprog.typing import Vector
 
 SUPPORT = 1e-6
 """A multiplier above this share of its limit counts as positive: interior points do not sit on bounds."""

@@ -16,17 +16,15 @@ import numpy as np
 import pyomo.environ as pyo
 import scipy.sparse as sp
 
-from dcprog._typing import Vector
 from dcprog.errors import unknown_name
 from dcprog.functions import ConvexFunction, Linear, OfSum, Quadratic
 from dcprog.functions import penalties as concave
-from dcprog.matrix_constraint import MatrixConstraint
-from dcprog.program import DCProgram
-from dcprog.result import Derived
-from dcprog.samples import Data, check_positive
-
-from .monomials import Monomials
-from .rules import LinearRule
+from dcprog.learning.monomials import Monomials
+from dcprog.learning.rules import LinearRule
+from dcprog.learning.samples import Data, check_positive
+from dcprog.program.dc_program import DCProgram, Derived
+from dcprog.program.matrix_constraint import MatrixConstraint
+from dcprog.typing import Vector
 
 WEIGHTINGS = ("mean", "sum", "class")
 FORMS = ("split", "paper")

@@ -18,14 +18,13 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from dcprog._typing import Matrix
-from dcprog.functions.kernel_sums import kernel_sum
 from dcprog.functions.penalties import Exponential
-from dcprog.kernels import Distances, elementary_distances, pair_distances, points
-from dcprog.program import DCProgram
-from dcprog.samples import Data, check_data, check_lam, check_positive
-
-from .kernel_svm import WeightedKernel
+from dcprog.learning.kernel_sums import kernel_sum
+from dcprog.learning.kernels import Distances, elementary_distances, pair_distances, points
+from dcprog.learning.samples import Data, check_data, check_lam, check_positive
+from dcprog.methods.kernel_svm import WeightedKernel
+from dcprog.program.dc_program import DCProgram
+from dcprog.typing import Matrix
 
 G_MEMORY, H_MEMORY = 1.4e9, 1e8
 """Bytes of pairwise distances that g and each part of h may keep, where they are kept at all (not for the Gaussian kernel).
@@ -54,7 +53,7 @@ def alignment(
     alpha : float
         α > 0 of the penalty 1 − e^(−αθ).
     kernel : "gaussian", "chi2", or elementary distances
-        By name, or your own D(x, z) ≥ 0 as :mod:`dcprog.kernels` describes; θ then has one entry per distance.
+        By name, or your own D(x, z) ≥ 0 as :mod:`dcprog.learning.kernels` describes; θ then has one entry per distance.
     sigma : float, optional
         Width of the Gaussian kernel, by default √d/2.
 
@@ -63,7 +62,7 @@ def alignment(
     The first feature tells the classes apart, the second does not:
 
     >>> import dcprog
-    >>> from dcprog.models.kernel_svm import kernel_svm
+    >>> from dcprog.methods.kernel_svm import kernel_svm
     >>> X, y = np.array([[0, 0], [0, 1], [0, 2], [3, 0], [3, 1], [3, 2]]), [0, 0, 0, 1, 1, 1]
     >>> result = dcprog.solve(alignment(X, y, lam=0.1))
     >>> result.rule.selected()  # θ > 1e-2, as in the paper

@@ -3,7 +3,7 @@
     min ‖w‖_p + λ‖ξ‖_q    subject to    D(Xw + be) + ξ ≥ e,  ξ ≥ 0                                                 (2), (3)
 
 with the zero norm ‖v‖₀ replaced by Σ ln(1 + vⱼ/ε) = Σ ln(ε + vⱼ) − const. DCA on these programs is the paper's AROM in the
-limit ε → 0, where its multiplicative updates (:mod:`dcprog.zero_norm`) begin.
+limit ε → 0, where its multiplicative updates (:mod:`dcprog.methods.zero_norm`) begin.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import scipy.sparse as sp
 
 from dcprog.errors import DataError
 from dcprog.functions import Linear, Logarithmic, OfSum, Quadratic
-from dcprog.matrix_constraint import MatrixConstraint
-from dcprog.program import DCProgram
-from dcprog.samples import Data, check_data, check_positive, check_samples
+from dcprog.learning.multiclass import ArgmaxRule, margin_rows
+from dcprog.learning.samples import Data, check_data, check_positive, check_samples
+from dcprog.program.dc_program import DCProgram
+from dcprog.program.matrix_constraint import MatrixConstraint
 
 from ._margin import Weights, new_free_weights, new_sized_weights, sized_weights
-from ._multiclass import ArgmaxRule, margin_rows
 
 EVEN = 100.0
 """Where hard-margin programs start: all sizes |w| equal. The logarithm does not see the scale, so the first subproblem is
@@ -89,7 +89,7 @@ def l2_arom(X: Any, y: Any, eps: float = 1e-6, *, p: int = 0, q: int | None = No
     The paper calls the SVM steps of its Problem 8 an approximation of those on Σ ln(ε + |wⱼ|). They are exact DCA steps on
     this objective, which has the same limit: with t ≥ w² it is concave in t, and linearised it is a weighted square of w.
     The rows t ≥ w² are convex quadratic constraints, which solver ``squares`` turns into a QP whatever ε is; the fast way is
-    :func:`dcprog.zero_norm.l2_arom`, from whose iterates those of DCA differ by O(ε²).
+    :func:`dcprog.methods.zero_norm.l2_arom`, from whose iterates those of DCA differ by O(ε²).
 
     Parameters
     ----------

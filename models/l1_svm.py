@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dcprog.program import DCProgram
-from dcprog.samples import check_data, check_lam
+from dcprog.learning.samples import check_data, check_lam
+from dcprog.program.dc_program import DCProgram
 
 from ._margin import error_weights, sized_weights
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dcprog.functions import ConvexFunction
-from dcprog.program import DCProgram
-from dcprog.samples import check_data, check_nonnegative, check_positive
+from dcprog.learning.samples import check_data, check_nonnegative, check_positive
+from dcprog.program.dc_program import DCProgram
 
 from ._margin import concave_penalty, error_weights, sized_weights
 

@@ -8,11 +8,11 @@ import numpy as np
 import pyomo.environ as pyo
 import scipy.sparse as sp
 
-from dcprog._typing import Vector
 from dcprog.functions import Linear, Quadratic
-from dcprog.matrix_constraint import MatrixConstraint
-from dcprog.program import DCProgram
-from dcprog.samples import check_data, check_nonnegative, check_positive
+from dcprog.learning.samples import check_data, check_nonnegative, check_positive
+from dcprog.program.dc_program import DCProgram
+from dcprog.program.matrix_constraint import MatrixConstraint
+from dcprog.typing import Vector
 
 from ._dual import DualRule
 from ._margin import error_weights, sized_weights

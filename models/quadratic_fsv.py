@@ -10,12 +10,12 @@ import scipy.sparse as sp
 
 from dcprog.errors import unknown_name
 from dcprog.functions import ConvexFunction, Linear
-from dcprog.matrix_constraint import MatrixConstraint
-from dcprog.program import DCProgram
-from dcprog.samples import Data, check_data, check_lam, check_nonnegative, check_positive
+from dcprog.learning.monomials import Monomials
+from dcprog.learning.samples import Data, check_data, check_lam, check_nonnegative, check_positive
+from dcprog.program.dc_program import DCProgram
+from dcprog.program.matrix_constraint import MatrixConstraint
 
 from ._margin import FORMS, Weights, concave_penalty, error_weights
-from .monomials import Monomials
 
 
 def quadratic_fsv(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dcprog.program import DCProgram
-from dcprog.samples import check_data
+from dcprog.learning.samples import check_data
+from dcprog.program.dc_program import DCProgram
 
 from ._margin import error_weights, free_weights
 

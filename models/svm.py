@@ -8,9 +8,9 @@ import numpy as np
 import pyomo.environ as pyo
 
 from dcprog.functions import Linear
-from dcprog.matrix_constraint import MatrixConstraint
-from dcprog.program import DCProgram
-from dcprog.samples import check_data, check_positive_lam
+from dcprog.learning.samples import check_data, check_positive_lam
+from dcprog.program.dc_program import DCProgram
+from dcprog.program.matrix_constraint import MatrixConstraint
 
 from ._dual import DualRule, squared_norm
 from ._margin import error_weights, free_weights

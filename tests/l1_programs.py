@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from dcprog.dual_penalty import L1Program
 from dcprog.models import fsv
+from dcprog.solvers.reductions.dual_penalty import L1Program
 
 seeds = st.integers(0, 10**6)
 

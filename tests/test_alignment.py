@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dcprog
-from dcprog.kernels import ChiSquare, Gaussian, elementary_distances, kernel_matrix
+from dcprog.learning.kernels import ChiSquare, Gaussian, elementary_distances, kernel_matrix
 from dcprog.models.alignment import alignment, alignment_written_out
 
 RNG = np.random.default_rng(11)

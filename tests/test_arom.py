@@ -12,12 +12,12 @@ from scipy.optimize import linprog
 from sklearn.svm import SVC
 
 import dcprog
+from dcprog.methods.zero_norm import NotSeparableError, converge, kernel_arom
+from dcprog.methods.zero_norm import l1_arom as l1_updates
+from dcprog.methods.zero_norm import l2_arom as l2_updates
+from dcprog.methods.zero_norm import multiclass_arom as multiclass_updates
 from dcprog.models.arom import arom, l2_arom, multiclass_arom
 from dcprog.testing import check_program
-from dcprog.zero_norm import NotSeparableError, converge, kernel_arom
-from dcprog.zero_norm import l1_arom as l1_updates
-from dcprog.zero_norm import l2_arom as l2_updates
-from dcprog.zero_norm import multiclass_arom as multiclass_updates
 
 # --- updates as the paper has them
 

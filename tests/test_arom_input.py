@@ -7,8 +7,7 @@ import pytest
 from arom_data import toy
 
 from dcprog.errors import DataError, UnknownNameError
-from dcprog.models.arom import arom, l2_arom, multiclass_arom
-from dcprog.zero_norm import (
+from dcprog.methods.zero_norm import (
     arom_features,
     arom_iterates,
     arom_reduced,
@@ -19,9 +18,10 @@ from dcprog.zero_norm import (
     retrain,
     rfe_features,
 )
-from dcprog.zero_norm import l1_arom as l1_updates
-from dcprog.zero_norm import l2_arom as l2_updates
-from dcprog.zero_norm import multiclass_arom as multiclass_updates
+from dcprog.methods.zero_norm import l1_arom as l1_updates
+from dcprog.methods.zero_norm import l2_arom as l2_updates
+from dcprog.methods.zero_norm import multiclass_arom as multiclass_updates
+from dcprog.models.arom import arom, l2_arom, multiclass_arom
 
 X0, Y0 = toy(10, 4, 0)
 HOLED = X0.copy()

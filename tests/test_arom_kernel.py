@@ -10,10 +10,10 @@ from arom_data import SEED, far, inseparable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcprog.result import Status
-from dcprog.zero_norm import KernelIterate, converge, kernel_arom, polynomial_features, polynomial_kernel
-from dcprog.zero_norm import l2_arom as l2_updates
-from dcprog.zero_norm.kernel import Anchors, Expansion
+from dcprog.algorithms.result import Status
+from dcprog.methods.zero_norm import KernelIterate, converge, kernel_arom, polynomial_features, polynomial_kernel
+from dcprog.methods.zero_norm import l2_arom as l2_updates
+from dcprog.methods.zero_norm.kernel import Anchors, Expansion
 
 
 @given(seed=SEED, degree=st.integers(1, 3))

@@ -10,9 +10,9 @@ from arom_data import SEED, UPDATES, far, three_classes, toy, walk
 from hypothesis import given, settings
 from sklearn.svm import SVC
 
+from dcprog.methods.zero_norm import arom_features, converge, retrain
+from dcprog.methods.zero_norm import multiclass_arom as multiclass_updates
 from dcprog.models.arom import multiclass_arom
-from dcprog.zero_norm import arom_features, converge, retrain
-from dcprog.zero_norm import multiclass_arom as multiclass_updates
 
 
 @pytest.mark.parametrize("constraints", ["weston_watkins", "one_vs_rest"])

@@ -14,9 +14,9 @@ from sklearn.feature_selection import RFE, SelectKBest
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
-from dcprog.filters import fisher_score
-from dcprog.zero_norm import arom_features, converge, corr_features, retrain, rfe_features
-from dcprog.zero_norm import l1_arom as l1_updates
+from dcprog.methods.filters import fisher_score
+from dcprog.methods.zero_norm import arom_features, converge, corr_features, retrain, rfe_features
+from dcprog.methods.zero_norm import l1_arom as l1_updates
 
 METHODS = {
     "l1": lambda X, y, r: arom_features(X, y, r, norm=1),

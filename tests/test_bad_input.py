@@ -254,7 +254,7 @@ def test_a_solver_that_cannot_solve_the_problem_says_what_is_missing_and_who_can
 
 def test_a_solver_that_is_not_installed():
     from dcprog.solvers import registry
-    from dcprog.solvers.highs import Highs
+    from dcprog.solvers.adapters.highs import Highs
 
     class Absent(Highs):
         name, module, install = "absent", "no_such_module", "pip install absent"

@@ -13,7 +13,7 @@ BEGIN = """
 import threading
 from concurrent.futures import ThreadPoolExecutor
 import dcprog
-from dcprog._blas import blas_threads, one_thread, solver_loaded
+from dcprog.machine.threads import blas_threads, one_thread, solver_loaded
 from threadpoolctl import threadpool_info
 dcprog.DCProgram, dcprog.solve
 def threads(): return [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]

@@ -16,8 +16,8 @@ import dcprog
 from dcprog import DCProgram, Gap, MaxIter, State, Status
 from dcprog.models import fsv
 from dcprog.solvers import registry
+from dcprog.solvers.adapters.piqp import PIQP
 from dcprog.solvers.base import Session, Solver
-from dcprog.solvers.piqp import PIQP
 from dcprog.testing import criticality
 
 

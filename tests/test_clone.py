@@ -60,7 +60,7 @@ def test_outside_it_is_the_installed_one(clone, tmp_path):
 
 
 def test_every_model_is_found(clone):
-    code = "from dcprog.models.kernel_svm import kernel_svm; from dcprog import models; print(*models.FACTORIES)"
+    code = "from dcprog.methods.kernel_svm import kernel_svm; from dcprog import models; print(*models.FACTORIES)"
     assert "fsv" in started(clone, "-c", code).split()
 
 

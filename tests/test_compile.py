@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import dcprog
 from dcprog import DCProgram, MatrixConstraint, maximum
-from dcprog.compile import oracle
-from dcprog.convexity import is_positive_semidefinite
-from dcprog.expressions import take_apart
+from dcprog.convex.definiteness import is_positive_semidefinite
 from dcprog.functions import Exponential, L1Norm, PiecewiseMaximum
+from dcprog.program.compile import oracle
+from dcprog.program.expressions import take_apart
 
 POINT = st.lists(st.floats(0.2, 1.8), min_size=3, max_size=3).map(np.array)
 

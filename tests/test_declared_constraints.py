@@ -70,7 +70,7 @@ def test_check_program_refutes_a_wrong_declaration_too(monkeypatch):
     m, x = model(2, -2, 2, initialize=1.0)
     m.c = pyo.Constraint(expr=x[0] ** 2 + x[1] ** 2 >= 1)
     with monkeypatch.context() as blind:
-        blind.setattr("dcprog.program.check_set", lambda points: ("believed",))
+        blind.setattr("dcprog.program.dc_program.check_set", lambda points: ("believed",))
         program = DCProgram(m, g=x[0] + x[1], h=0, convex=[m.c])
     report = check_program(program)
     assert any("declared convex, but is not" in check.detail for check in report if not check.passed)

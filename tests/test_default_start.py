@@ -11,7 +11,7 @@ import dcprog
 from dcprog import DCProgram
 from dcprog.algorithms.start import feasible_start
 from dcprog.functions import Norm2
-from dcprog.points import generic_point
+from dcprog.program.points import generic_point
 
 WORD = "a seeded point was taken"
 

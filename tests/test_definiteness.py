@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dcprog import DCProgram
-from dcprog.convexity import is_positive_semidefinite
+from dcprog.convex.definiteness import is_positive_semidefinite
 from dcprog.errors import ConvexityError
 from dcprog.functions import Quadratic
 

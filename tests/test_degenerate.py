@@ -16,9 +16,9 @@ from known_qps import assert_kkt, problem
 
 import dcprog
 from dcprog import DCProgram
-from dcprog.certificate import verify
-from dcprog.matrix_constraint import MatrixConstraint
-from dcprog.smooth import LinearTerm, QuadraticTerm, SmoothSum
+from dcprog.convex.certificate import verify
+from dcprog.convex.terms import LinearTerm, QuadraticTerm, SmoothSum
+from dcprog.program.matrix_constraint import MatrixConstraint
 from dcprog.solvers import registry
 from dcprog.solvers.base import Claim
 

@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from dcprog import filters, models, nlpsvm, radius_margin, zero_norm
+from dcprog import models
+from dcprog.methods import filters, nlpsvm, radius_margin, zero_norm
 
 PUBLIC = [getattr(home, name) for home in (filters, nlpsvm, radius_margin, zero_norm) for name in home.__all__]
 AROM = [models.arom, models.l2_arom, models.multiclass_arom]

@@ -9,11 +9,11 @@ from degenerate_problems import INF, degenerate_problem, truth
 from hypothesis import assume, given, settings
 from known_qps import assert_kkt, problem, seeds
 
+from dcprog.convex.problem import Subproblem
+from dcprog.solvers.adapters.piqp import PIQP
 from dcprog.solvers.base import Claim
-from dcprog.solvers.dual_form import DualForm, obstacle
-from dcprog.solvers.highs_dual import HighsDual
-from dcprog.solvers.piqp import PIQP
-from dcprog.subproblem import Subproblem
+from dcprog.solvers.reductions.dual_form import DualForm, obstacle
+from dcprog.solvers.reductions.highs_dual import HighsDual
 
 
 @pytest.mark.parametrize("curved", [False, True], ids=["LP", "QP"])

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dcprog.zero_norm.elimination import ShrinkingSVM
-from dcprog.zero_norm.separation import maximal_margin
+from dcprog.methods.zero_norm.elimination import ShrinkingSVM
+from dcprog.methods.zero_norm.separation import maximal_margin
 
 
 def samples(seed, n, d):

@@ -29,10 +29,12 @@ from sklearn.utils.fixes import parse_version
 import dcprog
 from dcprog import estimators as est
 from dcprog import models
-from dcprog.nlpsvm import nlpsvm
-from dcprog.radius_margin import Gaussian, optimal_basis, r2w2
-from dcprog.result import Status
-from dcprog.zero_norm import arom_features, converge, l1_arom, retrain, rfe_features
+from dcprog.algorithms.result import Status
+from dcprog.methods.kernel_svm import kernel_svm
+from dcprog.methods.nlpsvm import nlpsvm
+from dcprog.methods.radius_margin import Gaussian, optimal_basis, r2w2
+from dcprog.methods.svm_ranking import svm_ranking
+from dcprog.methods.zero_norm import arom_features, converge, l1_arom, retrain, rfe_features
 
 EXPECTED_FAILURES = {
     "RFE": {"check_classifiers_train": "one feature of two is left, by which no line separates the middle of three classes"},
@@ -87,7 +89,7 @@ def test_alignment_is_the_weighted_kernel_and_its_svm():
     X, y = samples()
     machine = est.AlignmentSVM(lam=0.2, sigma=1.5, C=3.0, bias=True).fit(X, y)
     theta = dcprog.solve(models.alignment(X, y, lam=0.2, sigma=1.5))["theta"]
-    rule = models.kernel_svm(X, y, theta, C=3.0, sigma=1.5, bias=True)
+    rule = kernel_svm(X, y, theta, C=3.0, sigma=1.5, bias=True)
     assert (machine.theta_ == theta).all()
     assert (machine.decision_function(X) == rule.decision_function(X)).all()
     assert (machine.get_support(indices=True) == np.flatnonzero(theta > 1e-2)).all()
@@ -187,7 +189,7 @@ def test_svm_ranking():
     X, y = samples(80)
     machine = est.SVMRanking(lam=0.1, random_state=3).fit(X, y)
     X1, X2, y1, y2 = train_test_split(X, y, test_size=0.5, stratify=y, random_state=3)
-    found = models.svm_ranking(X1, y1, X2, y2, lam=0.1)
+    found = svm_ranking(X1, y1, X2, y2, lam=0.1)
     assert (machine.coef_[0] == found.rule.w).all()
     assert (machine.get_support(indices=True) == found.selected).all()
 

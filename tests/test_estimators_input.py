@@ -14,10 +14,10 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 
 from dcprog import estimators as est
+from dcprog.algorithms.result import Status
 from dcprog.errors import DataError, NotSolvedError, UnknownNameError
 from dcprog.estimators.base import check_end
-from dcprog.result import Status
-from dcprog.zero_norm import NotSeparableError
+from dcprog.methods.zero_norm import NotSeparableError
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from strategies import MAKERS
 
 import dcprog
-from dcprog.certificate import verify
+from dcprog.convex.certificate import verify
 from dcprog.models import fsv, l1_svm, l2_l0_svm, l2_l1_svm, rlp, svm
 from dcprog.solvers import registry
+from dcprog.solvers.adapters.highs import Highs, HighsSession
 from dcprog.solvers.base import Claim
 from dcprog.solvers.dispatch import Dispatcher
-from dcprog.solvers.highs import Highs, HighsSession
 
 PYOMO = {"pyomo:highs": ("LP", "QP"), "pyomo:appsi_highs": ("LP",)}
 """What Pyomo's own interfaces to HiGHS take; they do not say so themselves."""

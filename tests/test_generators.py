@@ -12,7 +12,7 @@ from sklearn.feature_selection import SelectKBest
 
 from dcprog.datasets import generators as make
 from dcprog.errors import DataError, UnknownNameError
-from dcprog.filters import fisher_score, kolmogorov_smirnov_score, pearson_score
+from dcprog.methods.filters import fisher_score, kolmogorov_smirnov_score, pearson_score
 
 ALL = {
     "weston_linear": lambda n, seed: make.weston_linear(n, seed=seed),

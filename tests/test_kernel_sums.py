@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcprog.errors import DataError, UnknownNameError
-from dcprog.functions import kernel_sums
-from dcprog.functions.kernel_sums import BlockSum, GaussianSum, kernel_sum
-from dcprog.kernels import ChiSquare, Gaussian, elementary_distances, kernel_matrix
+from dcprog.learning import kernel_sums
+from dcprog.learning.kernel_sums import BlockSum, GaussianSum, kernel_sum
+from dcprog.learning.kernels import ChiSquare, Gaussian, elementary_distances, kernel_matrix
 
 D = 3
 RNG = np.random.default_rng(5)

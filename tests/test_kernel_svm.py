@@ -10,8 +10,8 @@ from sklearn.metrics.pairwise import chi2_kernel
 from sklearn.svm import SVC
 
 from dcprog.errors import ConvexityError, DataError
-from dcprog.kernels import ChiSquare, Gaussian, kernel_matrix
-from dcprog.models.kernel_svm import kernel_svm
+from dcprog.learning.kernels import ChiSquare, Gaussian, kernel_matrix
+from dcprog.methods.kernel_svm import kernel_svm
 
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(60, 4))

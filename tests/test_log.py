@@ -8,7 +8,7 @@ import pyomo.environ as pyo
 import pytest
 
 import dcprog
-from dcprog.log import EVERY, HEADER, Log
+from dcprog.algorithms.log import EVERY, HEADER, Log
 
 
 @pytest.fixture

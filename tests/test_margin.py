@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from dcprog.zero_norm import (
+from dcprog.methods.zero_norm import (
     NotSeparableError,
     arom_features,
     kernel_arom,
@@ -19,9 +19,9 @@ from dcprog.zero_norm import (
     rfe_features,
     separation,
 )
-from dcprog.zero_norm.kernel import polynomial_features
-from dcprog.zero_norm.margin import MarginProblem, separating_plane
-from dcprog.zero_norm.separation import maximal_margin
+from dcprog.methods.zero_norm.kernel import polynomial_features
+from dcprog.methods.zero_norm.margin import MarginProblem, separating_plane
+from dcprog.methods.zero_norm.separation import maximal_margin
 
 seeds = st.integers(0, 10**6)
 units = st.sampled_from([1e-9, 1e-6, 1e-3, 1e3, 1e6])

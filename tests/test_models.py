@@ -17,8 +17,9 @@ from sklearn.svm import SVC
 import dcprog
 from dcprog import errors, models
 from dcprog.functions import CappedL1, Exponential, Lp
-from dcprog.models import fsv, l1_svm, l2_l0_svm, l2_l1_svm, l2_l1_svm_dual, quadratic_fsv, rlp, svm, svm_dual, svm_ranking
-from dcprog.models.monomials import Monomials
+from dcprog.learning.monomials import Monomials
+from dcprog.methods.svm_ranking import svm_ranking
+from dcprog.models import fsv, l1_svm, l2_l0_svm, l2_l1_svm, l2_l1_svm_dual, quadratic_fsv, rlp, svm, svm_dual
 from dcprog.testing import assert_lockstep, check_program, criticality
 
 SEED = st.integers(0, 10_000)

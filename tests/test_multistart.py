@@ -14,12 +14,12 @@ from strategies import MAKERS
 
 import dcprog
 from dcprog import DCProgram, MatrixConstraint, Status
-from dcprog._starts import centre_of, point_of, spread
-from dcprog.certificate import feasibility
+from dcprog.algorithms.random_starts import centre_of, point_of, spread
+from dcprog.convex.certificate import feasibility
 from dcprog.errors import DataError, FunctionError
 from dcprog.functions import ConvexFunction, Quadratic
 from dcprog.solvers import registry
-from dcprog.solvers.highs import Highs
+from dcprog.solvers.adapters.highs import Highs
 
 
 def two_valleys():

@@ -12,9 +12,9 @@ from pyomo.core.expr.numeric_expr import MinExpression
 
 import dcprog
 from dcprog import DCProgram, errors, maximum
-from dcprog.compile import oracle
-from dcprog.expressions import take_apart
 from dcprog.functions import Exponential, L1Norm, Linear, MaxNorm, Norm2, OfSum
+from dcprog.program.compile import oracle
+from dcprog.program.expressions import take_apart
 
 
 def model(initialize=0.5):

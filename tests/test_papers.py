@@ -13,7 +13,7 @@ from dcprog.cli import main
 from dcprog.datasets import generators
 from dcprog.datasets.yeast import COPY, load_yeast
 from dcprog.errors import DataError
-from dcprog.radius_margin import Linear, r2w2, r2w2_path
+from dcprog.methods.radius_margin import Linear, r2w2, r2w2_path
 from dcprog.studies import papers
 from dcprog.studies.cells import Cell
 from dcprog.studies.execute import execute

@@ -17,9 +17,10 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShu
 import dcprog
 from dcprog import estimators as est
 from dcprog import models
+from dcprog.algorithms.result import Status
 from dcprog.errors import DataError
 from dcprog.estimators.path_cv import Validation
-from dcprog.result import Status
+from dcprog.methods.kernel_svm import kernel_svm
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,7 @@ def test_c_of_the_alignment_svm_is_chosen_with_all_features():
     errors = {}
     for k in range(-5, 6):
         wrong = [
-            np.mean(models.kernel_svm(X[train], y[train], C=np.exp(k)).predict(X[test]) != y[test])
+            np.mean(kernel_svm(X[train], y[train], C=np.exp(k)).predict(X[test]) != y[test])
             for train, test in folds.split(X, y)
         ]
         errors[k] = round(float(np.mean(wrong)), 9)

@@ -7,7 +7,7 @@ import pytest
 
 import dcprog
 from dcprog import models
-from dcprog.samples import check_data
+from dcprog.learning.samples import check_data
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(20, 4))

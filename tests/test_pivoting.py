@@ -14,13 +14,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from known_qps import INF, assert_kkt, limits_around, problem, seeds
 
-from dcprog.certificate import verify
+from dcprog.convex.certificate import verify
+from dcprog.convex.problem import Subproblem
 from dcprog.models import l2_l0_svm, svm
-from dcprog.solvers import active_set
-from dcprog.solvers.active_set import ActiveSetSession, _Clock
-from dcprog.solvers.columns import ColumnsSession
-from dcprog.solvers.pivoting import Active, Pivoting
-from dcprog.subproblem import Subproblem
+from dcprog.solvers.reductions import active_set
+from dcprog.solvers.reductions.active_set import ActiveSetSession, _Clock
+from dcprog.solvers.reductions.columns import ColumnsSession
+from dcprog.solvers.reductions.pivoting import Active, Pivoting
 
 many = settings(max_examples=60)
 
@@ -240,7 +240,7 @@ def wide_problem(seed, kind, curved, m=12, n=80):
 @given(seed=seeds)
 @settings(max_examples=8)
 def test_a_working_set_finds_the_optimum_over_all_columns(kind, curved, seed):
-    from dcprog.solvers import columns
+    from dcprog.solvers.reductions import columns
 
     p = wide_problem(seed, kind, curved)
     batch, columns.BATCH = columns.BATCH, 5  # as if there were thousands of columns

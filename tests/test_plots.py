@@ -9,10 +9,10 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import dcprog
+from dcprog.algorithms.path import Path
 from dcprog.errors import DataError, UnknownNameError
 from dcprog.estimators import AROM, FSV, FSVCV, L2L0SVMCV
 from dcprog.models import alignment, fsv, l2_l1_svm
-from dcprog.paths import Path
 from dcprog.plots import BoundaryDisplay, ConvergenceDisplay, PathDisplay, new_axes, plot_convergence
 
 

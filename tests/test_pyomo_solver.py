@@ -10,10 +10,10 @@ from random_nlps import INF, NO_END, NO_POINT, assert_optimal, random_problem, s
 from scipy.optimize import linprog
 
 from dcprog.errors import UnknownNameError
+from dcprog.solvers.adapters.ipopt import Ipopt
+from dcprog.solvers.adapters.pyomo import PyomoSolver, _model
 from dcprog.solvers.base import Claim
 from dcprog.solvers.dispatch import Dispatcher
-from dcprog.solvers.ipopt import Ipopt
-from dcprog.solvers.pyomo import PyomoSolver, _model
 
 CROSSED = subproblem([1.0], lower=[1], upper=[0])
 

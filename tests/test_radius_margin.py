@@ -10,8 +10,8 @@ from radius_margin_data import seeds, two_clouds
 from sklearn.svm import SVC
 
 from dcprog.errors import DataError
-from dcprog.radius_margin import Gaussian, Linear, Polynomial, radius_margin, ridged, span_bound, train
-from dcprog.radius_margin.qps import gram, hyperplane, sphere
+from dcprog.methods.radius_margin import Gaussian, Linear, Polynomial, radius_margin, ridged, span_bound, train
+from dcprog.methods.radius_margin.qps import gram, hyperplane, sphere
 
 KERNELS = [Linear(), Polynomial(degree=3, c=0.5), Gaussian(width=2.0)]
 

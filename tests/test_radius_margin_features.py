@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from radius_margin_data import seeds, two_clouds
 
 from dcprog.datasets import generators
-from dcprog.radius_margin import (
+from dcprog.methods.radius_margin import (
     Gaussian,
     Linear,
     Polynomial,
@@ -24,9 +24,9 @@ from dcprog.radius_margin import (
     span_bound,
     train,
 )
-from dcprog.radius_margin.bound import without_features
-from dcprog.radius_margin.penalised import EPSILON, project
-from dcprog.radius_margin.scaling import scaled
+from dcprog.methods.radius_margin.bound import without_features
+from dcprog.methods.radius_margin.penalised import EPSILON, project
+from dcprog.methods.radius_margin.scaling import scaled
 
 # R²W²
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from radius_margin_data import seeds, two_clouds
 
 from dcprog.errors import ConvexityError, DataError, FunctionError, UnknownNameError
-from dcprog.radius_margin import (
+from dcprog.methods.radius_margin import (
     Gaussian,
     Kernel,
     Linear,
@@ -27,7 +27,7 @@ from dcprog.radius_margin import (
     span_bound,
     train,
 )
-from dcprog.radius_margin.qps import spread
+from dcprog.methods.radius_margin.qps import spread
 
 X3, Y3 = np.array([[0.0, 1.0], [1.0, 3.0], [3.0, 2.0]]), np.array([1, 1, 2])
 

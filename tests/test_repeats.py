@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import dcprog
 import dcprog.functions as fn
 from dcprog import DCProgram
-from dcprog.compile import oracle
-from dcprog.expressions import take_apart
-from dcprog.functions.kernel_sums import BlockSum, GaussianSum
-from dcprog.kernels import Gaussian
+from dcprog.learning.kernel_sums import BlockSum, GaussianSum
+from dcprog.learning.kernels import Gaussian
+from dcprog.program.compile import oracle
+from dcprog.program.expressions import take_apart
 from dcprog.testing import check_program
 
 N, ARGUMENTS = 3, 6

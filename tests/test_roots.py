@@ -8,8 +8,8 @@ import pytest
 
 import dcprog
 from dcprog import DCProgram, errors
-from dcprog.compile import oracle
-from dcprog.expressions import take_apart
+from dcprog.program.compile import oracle
+from dcprog.program.expressions import take_apart
 
 
 def model(bounds=(-1, 2), n=2):

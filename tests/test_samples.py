@@ -11,12 +11,10 @@ from arom_data import three_classes, toy
 from sklearn.metrics.pairwise import rbf_kernel
 
 from dcprog.errors import DataError, DCProgError, FunctionError, UnknownNameError
-from dcprog.models import fsv
-from dcprog.models.arom import l2_arom as l2_program
-from dcprog.models.kernel_svm import kernel_svm
-from dcprog.nlpsvm import kernel_nlpsvm, lp_svm, nlpsvm
-from dcprog.samples import check_data, check_samples
-from dcprog.zero_norm import (
+from dcprog.learning.samples import check_data, check_samples
+from dcprog.methods.kernel_svm import kernel_svm
+from dcprog.methods.nlpsvm import kernel_nlpsvm, lp_svm, nlpsvm
+from dcprog.methods.zero_norm import (
     arom_features,
     converge,
     kernel_arom,
@@ -28,6 +26,8 @@ from dcprog.zero_norm import (
     retrain,
     rfe_features,
 )
+from dcprog.models import fsv
+from dcprog.models.arom import l2_arom as l2_program
 
 X0, Y0 = toy(12, 4, 0)
 RBF = partial(rbf_kernel, gamma=0.5)

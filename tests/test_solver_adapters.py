@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from known_qps import INF, assert_kkt, few, known_problem, problem, seeds
 
+from dcprog.convex.problem import ProblemClass
 from dcprog.errors import CapabilityError, UnknownNameError
-from dcprog.solvers._rays import is_empty, recession_ray
+from dcprog.solvers.adapters.clarabel import Clarabel
+from dcprog.solvers.adapters.osqp import OSQP
+from dcprog.solvers.adapters.piqp import PIQP
+from dcprog.solvers.adapters.scipy import SciPy
 from dcprog.solvers.base import Claim
-from dcprog.solvers.clarabel import Clarabel
-from dcprog.solvers.osqp import OSQP
-from dcprog.solvers.piqp import PIQP
-from dcprog.solvers.scipy import SciPy
-from dcprog.subproblem import ProblemClass
+from dcprog.solvers.rays import is_empty, recession_ray
 
 SOLVERS = [PIQP(), Clarabel(), OSQP(), SciPy()]
 many = settings(max_examples=60)
@@ -237,7 +237,7 @@ class TestOptions:
     def test_no_solver_is_imported_before_one_is_opened(self):
         code = (
             "import sys\n"
-            "from dcprog.solvers import clarabel, osqp, piqp, scipy\n"
+            "from dcprog.solvers.adapters import clarabel, osqp, piqp, scipy\n"
             "assert not {'clarabel', 'osqp', 'piqp'} & set(sys.modules), set(sys.modules)"
         )
         subprocess.run([sys.executable, "-c", code], check=True)

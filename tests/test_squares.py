@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 import dcprog
 from dcprog import DCProgram
-from dcprog.certificate import verify
+from dcprog.convex.certificate import verify
 from dcprog.models.arom import l2_arom
 from dcprog.solvers import registry
 from dcprog.solvers.base import Claim
 from dcprog.solvers.dispatch import Dispatcher
-from dcprog.solvers.squares import Squares
+from dcprog.solvers.reductions.squares import Squares
 
 NORMS = [{}, {"q": 0}, {"q": 1}, {"p": 2, "q": 0}]
 

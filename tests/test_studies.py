@@ -223,7 +223,7 @@ def test_a_process_that_dies_loses_the_running_cells_at_most(death, jobs, data, 
 
 def test_a_run_that_ctrl_c_ends_inside_the_solver_is_no_result(data, tmp_path):
     """The driver turns Ctrl-C into a status, which must not pass for a trained classifier."""
-    from dcprog.result import Result, Status
+    from dcprog.algorithms.result import Result, Status
     from dcprog.studies.methods import of
 
     result = Result("fsv", Status.INTERRUPTED, 0.0, np.zeros(1), None, 0, "dca", "highs", {}, [], {})

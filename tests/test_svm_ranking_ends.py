@@ -10,8 +10,8 @@ from sklearn.svm import SVC
 
 from dcprog import datasets
 from dcprog.estimators import SVMRanking
-from dcprog.models import svm_ranking as module_function
-from dcprog.models.svm_ranking import _by_libsvm, _linear_svm
+from dcprog.methods.svm_ranking import _by_libsvm, _linear_svm
+from dcprog.methods.svm_ranking import svm_ranking as module_function
 
 
 def noisy(n=300, d=6, seed=0):
@@ -59,7 +59,7 @@ def test_where_nothing_ends_there_is_a_warning(monkeypatch):
     """Both ways cut short."""
     import sys
 
-    module = sys.modules["dcprog.models.svm_ranking"]
+    module = sys.modules["dcprog.methods.svm_ranking"]
     monkeypatch.setattr(module, "LONGEST", 50)
     monkeypatch.setattr(module, "SECONDS", 1e-9)
     X, y = noisy()

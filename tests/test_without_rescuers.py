@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import dcprog
 from dcprog import DCProgram
 from dcprog.algorithms.criticality import Criticality, Trace, _curved_gap, _linear_gap
-from dcprog.scaling import WELL_SCALED, _well_scaled
-from dcprog.solvers.columns import PRICE_TOLERANCE, ColumnsSession
-from dcprog.subproblem import Subproblem
+from dcprog.convex.problem import Subproblem
+from dcprog.convex.scaling import WELL_SCALED, _well_scaled
+from dcprog.solvers.reductions.columns import PRICE_TOLERANCE, ColumnsSession
 
 seeds = st.integers(0, 2**32 - 1)
 

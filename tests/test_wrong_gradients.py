@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import dcprog
 from dcprog.functions import OfSum
 from dcprog.functions.base import proved
-from dcprog.gradients import wrong_gradient
+from dcprog.program.gradients import wrong_gradient
 
 
 def function(value, gradient):

@@ -14,21 +14,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dcprog._typing import Vector
 from dcprog.algorithms.criticality import ROUNDING, Certificate, Criticality, Multipliers, Trace
 from dcprog.algorithms.further import falls_for_ever, further
+from dcprog.algorithms.result import State, Status, relative_step
 from dcprog.algorithms.start import Start, feasible_start
-from dcprog.certificate import TOLERANCE, value_of_violation, value_size
+from dcprog.algorithms.stopping import Function, Gap, MaxIter, Rule, Step, TimeLimit
+from dcprog.convex.certificate import TOLERANCE, value_of_violation, value_size
+from dcprog.convex.problem import Subproblem
 from dcprog.errors import DataError, DCProgError, FunctionError, SolverFailedError
-from dcprog.gradients import wrong_gradient
-from dcprog.merged import Evaluation
-from dcprog.program import DCProgram
-from dcprog.result import State, Status, relative_step
-from dcprog.solvers._rays import recession_ray
+from dcprog.program.dc_program import DCProgram
+from dcprog.program.gradients import wrong_gradient
+from dcprog.program.merged import Evaluation
 from dcprog.solvers.base import Claim, Feature
 from dcprog.solvers.dispatch import Dispatcher, Solution, SubproblemUnsolved, Timings
-from dcprog.stopping import Function, Gap, MaxIter, Rule, Step, TimeLimit
-from dcprog.subproblem import Subproblem
+from dcprog.solvers.rays import recession_ray
+from dcprog.typing import Vector
 
 DEFAULT_TOL = 1e-6
 NOISE = 1e-11
@@ -54,7 +54,7 @@ class AlgorithmStopped(DCProgError):
 
 
 class Algorithm(ABC):
-    """An iterable of :class:`~dcprog.result.State`. Each ``iter()`` starts anew, with solvers opened anew.
+    """An iterable of :class:`~dcprog.algorithms.result.State`. Each ``iter()`` starts anew, with solvers opened anew.
 
     Parameters
     ----------

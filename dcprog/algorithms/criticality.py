@@ -24,15 +24,15 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog._typing import Mask, Vector
 from dcprog.algorithms.further import farther, lowest
-from dcprog.certificate import DUAL_NOISE, completed, usual_duals
-from dcprog.compile import Compiled
+from dcprog.algorithms.result import State
+from dcprog.convex.certificate import DUAL_NOISE, completed, usual_duals
+from dcprog.convex.problem import Subproblem
 from dcprog.errors import CapabilityError, DCProgError
-from dcprog.result import State
+from dcprog.program.compile import Compiled
 from dcprog.solvers.dispatch import Dispatcher
 from dcprog.solvers.registry import get
-from dcprog.subproblem import Subproblem
+from dcprog.typing import Mask, Vector
 
 ROUNDING = 32 * float(np.finfo(float).eps)
 EVERY_COLUMN = 1e-3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from dcprog.algorithms.base import Algorithm, subgradient
-from dcprog.result import State
+from dcprog.algorithms.result import State
 
 
 class DCA(Algorithm):

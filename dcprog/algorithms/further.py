@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dcprog._typing import Vector
-from dcprog.certificate import feasibility
-from dcprog.compile import Compiled
+from dcprog.convex.certificate import feasibility
+from dcprog.program.compile import Compiled
+from dcprog.typing import Vector
 
 DOUBLINGS = 60
 HALVINGS = 50

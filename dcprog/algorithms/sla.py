@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from dcprog.algorithms.base import NOISE, Algorithm, subgradient
+from dcprog.algorithms.result import State
+from dcprog.algorithms.stopping import Gap, MaxIter, Rule
+from dcprog.convex.problem import ProblemClass
 from dcprog.errors import CapabilityError
-from dcprog.program import DCProgram
-from dcprog.result import State
+from dcprog.program.dc_program import DCProgram
 from dcprog.solvers.base import Feature
-from dcprog.stopping import Gap, MaxIter, Rule
-from dcprog.subproblem import ProblemClass
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog._typing import Vector
-from dcprog.certificate import feasibility
+from dcprog.convex.certificate import feasibility
 from dcprog.errors import DCProgError
-from dcprog.program import DCProgram
+from dcprog.program.dc_program import DCProgram
 from dcprog.solvers.base import Claim
 from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
+from dcprog.typing import Vector
 
 FEASIBLE = 1e-8
 
@@ -58,7 +58,7 @@ def feasible_start(program: DCProgram, x0: Any, time_limit: float | None = None)
     """x0, else the model's values, else a point that is special in no way; projected onto C where it lies outside.
 
     0, the middle of a box or another symmetric point may be critical by accident, as the worst point of max ‖x‖ is. So
-    variables in h that nothing was said about start at :func:`dcprog.points.generic_point`, the same in every run.
+    variables in h that nothing was said about start at :func:`dcprog.program.points.generic_point`, the same in every run.
     """
     compiled = program.compiled
     x = program.vector({} if x0 is None else x0)

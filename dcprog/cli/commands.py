@@ -150,8 +150,8 @@ def solvers(json: Json = False) -> None:
 
     - `dcprog solvers --json`
     """
-    from dcprog import listing
     from dcprog.cli import output
+    from dcprog.solvers import available as listing
 
     output.table([info.to_dict() for info in listing.solvers()], json)
 

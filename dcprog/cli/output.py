@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from dcprog import algorithms
+from dcprog.algorithms.result import Result
 from dcprog.cli.problem import Problem
 from dcprog.errors import DataError
 from dcprog.plots import new_axes, plot_convergence
-from dcprog.result import Result
 from dcprog.solvers import registry
 from dcprog.testing import Report
 

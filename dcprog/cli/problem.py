@@ -16,7 +16,7 @@ from typing import Any
 from dcprog import datasets
 from dcprog.datasets import Dataset
 from dcprog.errors import DCProgError, FunctionError, ModelError, UnknownNameError, unknown_name
-from dcprog.program import DCProgram
+from dcprog.program.dc_program import DCProgram
 
 Factory = Callable[..., Any]
 DEFAULT_DATA = "breast_cancer"

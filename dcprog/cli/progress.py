@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from dcprog.result import State
+from dcprog.algorithms.result import State
 
 if TYPE_CHECKING:
     from dcprog.studies.cells import Task

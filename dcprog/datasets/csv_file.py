@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dcprog._typing import Matrix, Vector
 from dcprog.errors import DataError
+from dcprog.typing import Matrix, Vector
 
 LABEL_NAMES = ("label", "target", "class", "y")
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})

@@ -14,10 +14,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dcprog._typing import Matrix, Vector
 from dcprog.errors import DataError, unknown_name
 from dcprog.functions.checks import count
-from dcprog.samples import check_positive
+from dcprog.learning.samples import check_positive
+from dcprog.typing import Matrix, Vector
 
 __all__ = [
     "banana",

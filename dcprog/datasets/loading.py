@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dcprog._typing import Matrix, Vector
 from dcprog.datasets.csv_file import read_csv
 from dcprog.datasets.download import copy_of, download, offline
 from dcprog.datasets.feature_names import FEATURE_NAMES, numbered
 from dcprog.datasets.synthetic import SYNTHETIC
 from dcprog.datasets.uci import RECIPES
 from dcprog.errors import DataError, UnknownNameError, unknown_name
+from dcprog.typing import Matrix, Vector
 
 
 class Counts(NamedTuple):

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from dcprog._typing import Matrix, Vector
 from dcprog.errors import DataError
+from dcprog.typing import Matrix, Vector
 
 Cells = Sequence[str]
 COPIES = "https://raw.githubusercontent.com"

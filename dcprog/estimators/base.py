@@ -16,12 +16,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dcprog._typing import Mask, Matrix, Vector
-from dcprog.driver import check_limits, solve
+from dcprog.algorithms.result import Result, Status
+from dcprog.algorithms.run import check_limits, solve
 from dcprog.errors import DataError, NotSolvedError
-from dcprog.program import DCProgram
-from dcprog.result import Result, Status
-from dcprog.samples import check_nonnegative, check_one_type, varying
+from dcprog.learning.samples import check_nonnegative, check_one_type, varying
+from dcprog.program.dc_program import DCProgram
+from dcprog.typing import Mask, Matrix, Vector
 
 SETTINGS = ("solver", "tol", "max_iter")
 """Parameters that go to the engine; all others are those of the formulation, or the estimator's own."""

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from dcprog import grids
 from dcprog.estimators.base import Formulation, Trained
 from dcprog.estimators.linear import FSV, L1SVM, L2L0SVM, L2L1SVM, LinearSVM
 from dcprog.estimators.nonlinear import AlignmentSVM, QuadraticFSV
 from dcprog.estimators.path_cv import Folds, PathCV, Point, Step
-from dcprog.models.kernel_svm import kernel_svm
+from dcprog.learning import grids
+from dcprog.methods.kernel_svm import kernel_svm
 
 
 class LinearSVMCV(PathCV, LinearSVM, grid={"lam": grids.LAM_SVM}):

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from dcprog.algorithms.result import Result
 from dcprog.estimators.base import Formulation, LinearMethod, Trained
 from dcprog.functions import ConvexFunction
+from dcprog.learning.samples import varying
 from dcprog.models.fsv import fsv
 from dcprog.models.l1_svm import l1_svm
 from dcprog.models.l2_l0_svm import l2_l0_svm
 from dcprog.models.l2_l1_svm import l2_l1_svm
 from dcprog.models.rlp import rlp
 from dcprog.models.svm import svm
-from dcprog.result import Result
-from dcprog.samples import varying
 
 
 class LinearFormulation(LinearMethod, Formulation):

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from dcprog.algorithms.result import Status
 from dcprog.errors import unknown_name
 from dcprog.estimators.base import LinearMethod, Trained, check_end
-from dcprog.nlpsvm import Separation, lp_svm, nlpsvm
-from dcprog.result import Status
-from dcprog.samples import check_positive
+from dcprog.learning.samples import check_positive
+from dcprog.methods.nlpsvm import Separation, lp_svm, nlpsvm
 
 ALGORITHMS = ("exact", "printed")
 ADVICE = (
@@ -29,8 +29,9 @@ class NLPSVM(LinearMethod):
     nu : float
         ν > 0, the weight of the slacks; a smaller one leaves fewer features. The paper tunes it over 2⁻¹², …, 2¹².
     algorithm : str
-        ``"exact"`` takes Newton steps until the solution is proved (:func:`dcprog.nlpsvm.lp_svm`). ``"printed"`` is
-        Algorithm 3.1 (:func:`dcprog.nlpsvm.nlpsvm`), at most 50 steps whose end depends on δ and ε: the paper tunes δ too.
+        ``"exact"`` takes Newton steps until the solution is proved (:func:`dcprog.methods.nlpsvm.lp_svm`). ``"printed"`` is
+        Algorithm 3.1 (:func:`dcprog.methods.nlpsvm.nlpsvm`), at most 50 steps whose end depends on δ and ε: the paper tunes
+        δ too.
     delta, epsilon, alpha, tol, max_iter
         Of Algorithm 3.1.
     threshold : float

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_non_negative
 
+from dcprog.algorithms.result import Result
 from dcprog.errors import DataError
 from dcprog.estimators.base import Formulation, Trained
 from dcprog.functions import ConvexFunction
-from dcprog.kernels import Distances
+from dcprog.learning.kernels import Distances
+from dcprog.learning.samples import check_flag
+from dcprog.methods.kernel_svm import kernel_svm
 from dcprog.models.alignment import alignment
-from dcprog.models.kernel_svm import kernel_svm
 from dcprog.models.quadratic_fsv import quadratic_fsv
-from dcprog.result import Result
-from dcprog.samples import check_flag
 
 
 class QuadraticFSV(Formulation):

@@ -18,12 +18,12 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
-from dcprog._processes import serve
-from dcprog._typing import Mask, Matrix, Vector
+from dcprog.algorithms.path import path
+from dcprog.algorithms.result import Status
 from dcprog.errors import DataError
 from dcprog.estimators.base import LIMITS, Formulation, Trained, check_end
-from dcprog.paths import path
-from dcprog.result import Status
+from dcprog.machine.processes import serve
+from dcprog.typing import Mask, Matrix, Vector
 
 Point = dict[str, Any]
 Folds = Sequence[tuple[np.ndarray, np.ndarray]]

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dcprog._typing import Matrix
+from dcprog.algorithms.result import Status
 from dcprog.estimators.base import Method, SelectingMethod, Trained, check_end, half
-from dcprog.radius_margin import Kernel, optimal_basis, r2w2
-from dcprog.result import Status
-from dcprog.samples import check_varying
+from dcprog.learning.samples import check_varying
+from dcprog.methods.radius_margin import Kernel, optimal_basis, r2w2
+from dcprog.typing import Matrix
 
 
 class R2W2(SelectingMethod):
@@ -25,8 +25,8 @@ class R2W2(SelectingMethod):
     m : int, optional
         How many features to select, by default half.
     kernel : str or Kernel
-        ``"linear"``, ``"polynomial"`` (of degree 2), ``"gaussian"`` (of width 1), or one of :mod:`dcprog.radius_margin` with
-        other parameters, or your own.
+        ``"linear"``, ``"polynomial"`` (of degree 2), ``"gaussian"`` (of width 1), or one of
+        :mod:`dcprog.methods.radius_margin` with other parameters, or your own.
     q : int or float
         How many features go at a time, or if q < 1 which share of those left.
     ridge : float

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from dcprog.estimators.base import LinearMethod, Trained
-from dcprog.models.svm_ranking import svm_ranking
+from dcprog.methods.svm_ranking import svm_ranking
 
 
 class SVMRanking(LinearMethod):

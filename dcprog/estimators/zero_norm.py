@@ -8,9 +8,9 @@ import numpy as np
 
 from dcprog.errors import unknown_name
 from dcprog.estimators.base import LinearMethod, Trained, check_end, half
-from dcprog.models._multiclass import CONSTRAINTS
-from dcprog.samples import check_flag, check_nonnegative, check_varying
-from dcprog.zero_norm import NotSeparableError, arom_iterates, arom_reduced, converge, retrain, rfe_features
+from dcprog.learning.multiclass import CONSTRAINTS
+from dcprog.learning.samples import check_flag, check_nonnegative, check_varying
+from dcprog.methods.zero_norm import NotSeparableError, arom_iterates, arom_reduced, converge, retrain, rfe_features
 
 
 class AROM(LinearMethod):

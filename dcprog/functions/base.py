@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from dcprog._typing import Matrix, Sparse, Vector
+from dcprog.typing import Matrix, Sparse, Vector
 
 
 class Epigraph(NamedTuple):

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog._typing import Matrix, Sparse, Vector
-from dcprog.convexity import is_positive_semidefinite
+from dcprog.convex.definiteness import is_positive_semidefinite
 from dcprog.errors import ConvexityError, DataError
+from dcprog.typing import Matrix, Sparse, Vector
 
 DENSE = 1000
 """Up to this size the eigenvalues of a matrix are cheap (0.05 s)."""

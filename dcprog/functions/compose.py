@@ -9,9 +9,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog._typing import Indices, Matrix, Vector
 from dcprog.errors import ModelError
 from dcprog.functions.base import ConvexFunction, Epigraph, QuadraticForm, proved
+from dcprog.typing import Indices, Matrix, Vector
 
 
 @proved

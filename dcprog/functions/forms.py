@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog._typing import Matrix, Sparse, Vector
 from dcprog.functions.checks import matrix, vector
+from dcprog.typing import Matrix, Sparse, Vector
 
 
 class LinearForms:

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog._typing import Matrix, Vector
 from dcprog.errors import ModelError
 from dcprog.functions.base import ConvexFunction, Epigraph, proved
 from dcprog.functions.checks import number
 from dcprog.functions.polyhedral import L1Norm
 from dcprog.functions.smooth import Norm2
+from dcprog.typing import Matrix, Vector
 
 
 class Penalty(ConvexFunction):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog._typing import Sparse, Vector
 from dcprog.functions.base import ConvexFunction, Epigraph, proved
 from dcprog.functions.checks import matrix, nonnegative
 from dcprog.functions.forms import LinearForms
+from dcprog.typing import Sparse, Vector
 
 
 @proved

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog._typing import Matrix, Sparse, Vector
 from dcprog.functions.base import ConvexFunction, QuadraticForm, proved
 from dcprog.functions.checks import convexity_modulus, is_diagonal, matrix, nonnegative, number, symmetric, vector
 from dcprog.functions.forms import LinearForms
+from dcprog.typing import Matrix, Sparse, Vector
 
 
 @proved

@@ -11,12 +11,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dcprog.listing import SolverInfo
+    from dcprog.solvers.available import SolverInfo
 
 
 class _Listing(ModuleType):
     def __call__(self) -> list[SolverInfo]:
-        from dcprog.listing import solvers
+        from dcprog.solvers.available import solvers
 
         return solvers()
 

@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dcprog._typing import Vector
-from dcprog.subproblem import ProblemClass, Subproblem
+from dcprog.convex.problem import ProblemClass, Subproblem
+from dcprog.typing import Vector
 
 
 class Feature(Flag):

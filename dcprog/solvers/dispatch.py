@@ -1,7 +1,7 @@
 """One subproblem, solved again and again with another linear cost: the claim is verified, and a failed one escalates.
 
-A badly scaled subproblem reaches the solver in other units (:mod:`dcprog.scaling`); its answer is verified in the original
-ones. Whatever a solver does wrong, it raises, returns nonsense, sleeps or lies, is an answer that does not hold.
+A badly scaled subproblem reaches the solver in other units (:mod:`dcprog.convex.scaling`); its answer is verified in the
+original ones. Whatever a solver does wrong, it raises, returns nonsense, sleeps or lies, is an answer that does not hold.
 
 Solvers run on one BLAS thread: the products are small, and a second one that finds its core busy costs more than it brings.
 """
@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dcprog._blas import one_thread, solver_loaded
-from dcprog._typing import Vector
-from dcprog.certificate import Residuals, completed, verify
+from dcprog.convex.certificate import Residuals, completed, verify
+from dcprog.convex.problem import Subproblem, Units
+from dcprog.convex.scaling import Scaling, scaling_of
 from dcprog.errors import CapabilityError, DCProgError, FunctionError, SolverUnavailableError
-from dcprog.scaling import Scaling, scaling_of
+from dcprog.machine.threads import one_thread, solver_loaded
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
 from dcprog.solvers.guard import well_formed, within
 from dcprog.solvers.registry import chain
-from dcprog.subproblem import Subproblem, Units
+from dcprog.typing import Vector
 
 TRIES = 4
 """So often a careful solver is asked, each time in the units of the point that it found before."""

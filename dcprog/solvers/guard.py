@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from dcprog._typing import Vector
+from dcprog.convex.problem import Subproblem
 from dcprog.solvers.base import Answer, Claim
-from dcprog.subproblem import Subproblem
+from dcprog.typing import Vector
 
 GRACE = 0.05
 """Seconds beyond the limit for a solver that keeps it by itself."""

@@ -13,24 +13,24 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.problem import ProblemClass, Subproblem
+from dcprog.convex.terms import FunctionTerm
 from dcprog.errors import CapabilityError, SolverUnavailableError, nearest, unknown_name
 from dcprog.functions.base import ConvexFunction
-from dcprog.smooth import FunctionTerm
 from dcprog.solvers.base import Feature, Solver
-from dcprog.subproblem import ProblemClass, Subproblem
 
 _CLASSES = {
-    "highs": "dcprog.solvers.highs:Highs",
-    "highs-dual": "dcprog.solvers.highs_dual:HighsDual",
-    "columns": "dcprog.solvers.columns:Columns",
-    "active-set": "dcprog.solvers.active_set:ActiveSet",
-    "piqp": "dcprog.solvers.piqp:PIQP",
-    "squares": "dcprog.solvers.squares:Squares",
-    "ipopt": "dcprog.solvers.ipopt:Ipopt",
-    "scipy": "dcprog.solvers.scipy:SciPy",
-    "clarabel": "dcprog.solvers.clarabel:Clarabel",
-    "osqp": "dcprog.solvers.osqp:OSQP",
-    "nlpsvm": "dcprog.solvers.nlpsvm:NLPSVM",
+    "highs": "dcprog.solvers.adapters.highs:Highs",
+    "highs-dual": "dcprog.solvers.reductions.highs_dual:HighsDual",
+    "columns": "dcprog.solvers.reductions.columns:Columns",
+    "active-set": "dcprog.solvers.reductions.active_set:ActiveSet",
+    "piqp": "dcprog.solvers.adapters.piqp:PIQP",
+    "squares": "dcprog.solvers.reductions.squares:Squares",
+    "ipopt": "dcprog.solvers.adapters.ipopt:Ipopt",
+    "scipy": "dcprog.solvers.adapters.scipy:SciPy",
+    "clarabel": "dcprog.solvers.adapters.clarabel:Clarabel",
+    "osqp": "dcprog.solvers.adapters.osqp:OSQP",
+    "nlpsvm": "dcprog.solvers.reductions.l1_newton:NLPSVM",
 }
 
 PREFERENCE: dict[ProblemClass, tuple[str, ...]] = {
@@ -75,7 +75,7 @@ def get(name: str) -> Solver:
     """
     if name not in names():
         if isinstance(name, str) and name.startswith("pyomo:"):
-            from dcprog.solvers.pyomo import PyomoSolver
+            from dcprog.solvers.adapters.pyomo import PyomoSolver
 
             return PyomoSolver(name.removeprefix("pyomo:"))
         raise unknown_name("solver", name, ["auto", *names(), "pyomo:<name>"], meant=_in_pyomo(name))

@@ -9,9 +9,9 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dcprog._blas import one_thread
-from dcprog._processes import WorkerLostError, check_jobs, deaf_to_ctrl_c, serve
 from dcprog.errors import DCProgError, MissingExtraError
+from dcprog.machine.processes import WorkerLostError, check_jobs, deaf_to_ctrl_c, serve
+from dcprog.machine.threads import one_thread
 from dcprog.studies.cells import Cell, Result, Task
 from dcprog.studies.store import Store, StudyWarning
 

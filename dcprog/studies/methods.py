@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 
 from dcprog.algorithms import DCA
-from dcprog.driver import solve
+from dcprog.algorithms.path import path
+from dcprog.algorithms.result import Result, Status
+from dcprog.algorithms.run import solve
 from dcprog.errors import unknown_name
+from dcprog.methods.kernel_svm import kernel_svm
+from dcprog.methods.svm_ranking import svm_ranking as ranked
 from dcprog.models import alignment as alignment_program
 from dcprog.models import fsv as fsv_program
-from dcprog.models import kernel_svm, l2_l0_svm, l2_l1_svm, rlp
+from dcprog.models import l2_l0_svm, l2_l1_svm, rlp
 from dcprog.models import quadratic_fsv as quadratic_fsv_program
-from dcprog.models import svm_ranking as ranked
-from dcprog.paths import path
-from dcprog.result import Result, Status
 from dcprog.studies.protocol import Chosen, Fit, Method, Part, Training, choice, explored, timed, validated
 
 ENDED = (Status.CONVERGED, Status.STOPPED_BY_RULE)

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dcprog import grids
-from dcprog._typing import Indices, Matrix, Vector
 from dcprog.datasets import Dataset
+from dcprog.learning import grids
 from dcprog.studies.cells import Cell, Result, Task, fingerprint
 from dcprog.studies.splits import Split, fold, thirds
+from dcprog.typing import Indices, Matrix, Vector
 
 
 @dataclass(frozen=True)

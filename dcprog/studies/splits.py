@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dcprog._typing import Indices, Vector
 from dcprog.errors import DataError
 from dcprog.studies.cells import generator
+from dcprog.typing import Indices, Vector
 
 DRAWS = 1000
 """So often a partition is drawn anew that leaves a part without one of the classes."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dcprog._typing import Matrix, Vector
+from dcprog.typing import Matrix, Vector
 
 
 def mean_and_variance(values: Sequence[float] | Vector) -> tuple[float, float]:

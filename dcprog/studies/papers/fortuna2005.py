@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from dcprog._typing import Matrix, Vector
 from dcprog.datasets import generators
-from dcprog.radius_margin import Gaussian, optimal_basis
+from dcprog.methods.radius_margin import Gaussian, optimal_basis
 from dcprog.studies.cells import generator
 from dcprog.studies.papers.trials import Lines, Trials
 from dcprog.studies.study import Study
+from dcprog.typing import Matrix, Vector
 
 NAME = "fortuna2005"
 WIDTH = {"difficult": 10.0, "banana": 100.0, "highleyman": 5.0, "lithuanian": 20.0}

@@ -14,17 +14,17 @@ import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import LinearSVC
 
-from dcprog._typing import Indices, Matrix, Vector
 from dcprog.algorithms import DCA
+from dcprog.algorithms.path import path
 from dcprog.datasets import Dataset
+from dcprog.learning.rules import LinearRule
+from dcprog.methods.nlpsvm import nlpsvm
 from dcprog.models import l1_svm
-from dcprog.models.rules import LinearRule
-from dcprog.nlpsvm import nlpsvm
-from dcprog.paths import path
 from dcprog.studies.cells import generator
 from dcprog.studies.papers.trials import Lines, Trials, drawn, wrong
 from dcprog.studies.splits import fold
 from dcprog.studies.study import Study
+from dcprog.typing import Indices, Matrix, Vector
 
 NAME = "fung2004"
 FOLDS, PARTITIONS = 10, 5

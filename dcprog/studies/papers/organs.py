@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from dcprog.algorithms import DCA
+from dcprog.algorithms.path import path
 from dcprog.datasets import generators
-from dcprog.models import alignment, kernel_svm
-from dcprog.paths import path
+from dcprog.methods.kernel_svm import kernel_svm
+from dcprog.models import alignment
 from dcprog.studies.cells import generator
 from dcprog.studies.methods import METHODS, of
 from dcprog.studies.papers.trials import Trials, wrong

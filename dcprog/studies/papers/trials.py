@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dcprog import datasets
-from dcprog._typing import Matrix, Vector
 from dcprog.datasets import Dataset
 from dcprog.errors import DataError
 from dcprog.studies.cells import Cell, Result, Task, fingerprint
 from dcprog.studies.published import Entry, published
 from dcprog.studies.statistics import mean_and_variance
 from dcprog.studies.study import Row, Table
+from dcprog.typing import Matrix, Vector
 
 Lines = dict[str, dict[str, float]]
 """For each line of a table its quantities."""

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from dcprog._typing import Indices, Matrix, Vector
 from dcprog.datasets import Dataset
 from dcprog.datasets.generators import weston_linear
-from dcprog.filters import fisher_score, kolmogorov_smirnov_score, pearson_score
-from dcprog.radius_margin import Linear, r2w2, train
+from dcprog.methods.filters import fisher_score, kolmogorov_smirnov_score, pearson_score
+from dcprog.methods.radius_margin import Linear, r2w2, train
 from dcprog.studies.cells import generator
 from dcprog.studies.papers.trials import LEVELLED, Drawn, Lines, Trials, drawn, levelled, random_split, wrong
 from dcprog.studies.study import Study
+from dcprog.typing import Indices, Matrix, Vector
 
 NAME = "weston2001"
 TRAINING = 38

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dcprog._typing import Indices, Matrix, Vector
 from dcprog.algorithms import DCA
 from dcprog.datasets import Dataset
 from dcprog.datasets.csv_file import read_labelled
@@ -16,14 +15,15 @@ from dcprog.datasets.loading import found_file
 from dcprog.datasets.yeast import load_yeast
 from dcprog.errors import DataError
 from dcprog.functions import Exponential
+from dcprog.learning.samples import check_data
+from dcprog.methods.radius_margin import Linear, r2w2, r2w2_path
+from dcprog.methods.zero_norm import arom_features, corr_features, l1_arom, retrain, rfe_features
 from dcprog.models._margin import sized_weights
-from dcprog.program import DCProgram
-from dcprog.radius_margin import Linear, r2w2, r2w2_path
-from dcprog.samples import check_data
+from dcprog.program.dc_program import DCProgram
 from dcprog.studies.cells import generator
 from dcprog.studies.papers.trials import LEVELLED, Drawn, Lines, Trials, drawn, levelled, random_split, wrong
 from dcprog.studies.study import Study
-from dcprog.zero_norm import arom_features, corr_features, l1_arom, retrain, rfe_features
+from dcprog.typing import Indices, Matrix, Vector
 
 NAME = "weston2003"
 POINTS = {"linear_10": 10, "linear_20": 20, "linear_30": 30}

@@ -1,0 +1,147 @@
+"""When to stop: rules that look at a state and combine with ``|`` (either) and ``&`` (both).
+
+A rule says when to stop; whether the point is critical then is for the certificate to say
+(:mod:`dcprog.algorithms.criticality`).
+
+>>> rule = Gap(1e-8) | MaxIter(100)
+>>> rule
+Gap(tol=1e-08) | MaxIter(limit=100)
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from dcprog.algorithms.result import State, Status
+
+
+class Rule(ABC):
+    """A stopping rule: what :meth:`check` makes of each state."""
+
+    @abstractmethod
+    def check(self, state: State) -> Status | None:
+        """The status to stop with at ``state``, or None to go on."""
+
+    def ends(self, state: State) -> Status | None:
+        """The limit that ends the run at ``state`` whether it has converged or not, None if there is none."""
+        verdict = self.check(state)
+        return None if verdict is Status.CONVERGED else verdict
+
+    def start(self) -> None:
+        """Called once, when an algorithm starts."""
+
+    def __or__(self, other: Rule) -> Rule:
+        return Either(self, other)
+
+    def __and__(self, other: Rule) -> Rule:
+        return Both(self, other)
+
+
+@dataclass(frozen=True)
+class Step(Rule):
+    """Algorithm 4.1's rule: min(|Δxᵢ|, |Δxᵢ/xᵢ|) ≤ tol for every i, on all variables or on the named ones."""
+
+    tol: float = 1e-6
+    variables: tuple[str, ...] | None = None
+
+    def check(self, state: State) -> Status | None:
+        if state.step is None:
+            return None
+        step = state.step if self.variables is None else state.step_on(self.variables)
+        return Status.CONVERGED if step <= self.tol else None
+
+
+@dataclass(frozen=True)
+class Gap(Rule):
+    """The gap of criticality of the iterate before is at most tol, relative to the size of the terms of f.
+
+    A gap that is as far below zero is no sign of convergence, but of a defect.
+    """
+
+    tol: float = 1e-8
+
+    def check(self, state: State) -> Status | None:
+        if state.gap is None or not abs(state.gap) <= self.tol * state.scale:
+            return None
+        return Status.CONVERGED
+
+
+@dataclass(frozen=True)
+class Function(Rule):
+    """A function of the state that says True to stop."""
+
+    function: Callable[[State], bool]
+
+    def check(self, state: State) -> Status | None:
+        return Status.CONVERGED if self.function(state) else None
+
+
+@dataclass(frozen=True)
+class MaxIter(Rule):
+    """At most ``limit`` iterations."""
+
+    limit: int = 1000
+
+    def check(self, state: State) -> Status | None:
+        return Status.ITERATION_LIMIT if state.iteration >= self.limit else None
+
+
+@dataclass
+class TimeLimit(Rule):
+    """At most ``seconds`` since the algorithm started."""
+
+    seconds: float
+    _began: float = field(default=0.0, init=False, repr=False)
+
+    def start(self) -> None:
+        self._began = time.perf_counter()
+
+    def check(self, state: State) -> Status | None:
+        return Status.TIME_LIMIT if time.perf_counter() - self._began >= self.seconds else None
+
+
+class Either(Rule):
+    """Stops when one of its rules does; convergence wins over limits."""
+
+    def __init__(self, *rules: Rule) -> None:
+        self.rules = rules
+
+    def start(self) -> None:
+        for rule in self.rules:
+            rule.start()
+
+    def check(self, state: State) -> Status | None:
+        verdicts = [v for v in (rule.check(state) for rule in self.rules) if v is not None]
+        return _strongest(verdicts) if verdicts else None
+
+    def ends(self, state: State) -> Status | None:
+        return next((v for v in (rule.ends(state) for rule in self.rules) if v is not None), None)
+
+    def __repr__(self) -> str:
+        return " | ".join(map(repr, self.rules))
+
+
+class Both(Rule):
+    """Stops when all of its rules do."""
+
+    def __init__(self, *rules: Rule) -> None:
+        self.rules = rules
+
+    def start(self) -> None:
+        for rule in self.rules:
+            rule.start()
+
+    def check(self, state: State) -> Status | None:
+        verdicts = [rule.check(state) for rule in self.rules]
+        held = [v for v in verdicts if v is not None]
+        return _strongest(held) if len(held) == len(verdicts) else None
+
+    def __repr__(self) -> str:
+        return " & ".join(f"({r!r})" if isinstance(r, Either) else repr(r) for r in self.rules)
+
+
+def _strongest(verdicts: Sequence[Status]) -> Status:
+    return Status.CONVERGED if Status.CONVERGED in verdicts else verdicts[0]

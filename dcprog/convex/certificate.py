@@ -1,0 +1,267 @@
+"""A solver's claim, checked: residuals of the optimality conditions, recomputed from the compiled arrays.
+
+At an optimal z of the subproblem with multipliers y of the rows and μ ≤ 0 of the constraints ψ ≤ 0 the reduced gradient
+
+    r = ∇objective(z) − A'y − Σ μᵢ ∇ψᵢ(z)
+
+is ≥ 0 where z is at its lower bound, ≤ 0 at its upper and 0 in between. Since the problem is convex this is sufficient, and
+the duality gap is Σ |rⱼ|·(distance of zⱼ to the bound that the sign of rⱼ belongs to), plus the same for the rows.
+
+Every row and every column is judged by itself, relative to the terms that it is made of: a cost of 1e8 elsewhere says
+nothing about a row of size 1. NaN is never a certificate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from dcprog.convex.multipliers import multipliers
+from dcprog.convex.problem import Subproblem, Units
+from dcprog.solvers.base import Answer
+from dcprog.typing import Vector
+
+TOLERANCE = 1e-6
+"""Largest relative residual with which a claim of optimality is accepted."""
+CLOSE = 10.0
+"""A multiplier and the distance that it multiplies are small together where their product is a tenth of what each may be."""
+DUAL_NOISE = 2e-6
+"""TOLERANCE times this is the rounding of a dual, relative to what is usual in its row."""
+NEGLIGIBLE = 1e-8
+"""A residual that moves the objective by less than this share over the size of its variable is none: costs such as
+e^(−αv) may be as small as 1e-183."""
+ROUNDING = 1e-7
+"""Reduced costs below this share of their terms are left out of the duality gap."""
+LEAST = 1e-2
+"""An objective near 0 counts as this share of its largest cost for a unit."""
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Relative residuals of the optimality conditions: infeasibility, stationarity, duality gap."""
+
+    primal: float
+    dual: float
+    gap: float
+
+    @property
+    def worst(self) -> float:
+        """The largest of the three."""
+        return float(np.max([self.primal, self.dual, self.gap]))  # NaN stays NaN, and is no certificate
+
+    def holds(self, tol: float = TOLERANCE) -> bool:
+        """Whether all three are at most ``tol``."""
+        return self.worst <= tol
+
+    def __str__(self) -> str:
+        return f"primal {self.primal:.1e}, dual {self.dual:.1e}, gap {self.gap:.1e}"
+
+
+NO_CERTIFICATE = Residuals(np.inf, np.inf, np.inf)
+
+
+def completed(problem: Subproblem, c: Vector, answer: Answer) -> Answer:
+    """``answer`` within the bounds, with multipliers of admissible signs, fitted where the solver gave none."""
+    assert answer.z is not None
+    z = np.clip(answer.z, problem.lower, problem.upper)
+    y, mu = answer.row_duals, answer.constraint_duals
+    if problem.Q is None and problem.smooth is None and not c.any():  # any point is optimal, whatever the solver's noise
+        y, mu = np.zeros(problem.m), np.zeros(len(problem.constraints))
+    elif np.isfinite(z).all() and ((y is None and problem.m) or (mu is None and problem.constraints)):
+        y, mu = multipliers(problem, c, z)
+    y = np.zeros(problem.m) if y is None else y
+    mu = np.zeros(len(problem.constraints)) if mu is None else mu
+    least, most = (
+        np.where(np.isfinite(problem.row_upper), -np.inf, 0.0),
+        np.where(np.isfinite(problem.row_lower), np.inf, 0.0),
+    )
+    return replace(answer, z=z, row_duals=np.clip(y, least, most), constraint_duals=np.minimum(mu, 0.0))
+
+
+def verify(problem: Subproblem, c: Vector, answer: Answer, units: Units | None = None) -> Residuals:
+    """Residuals of ``answer`` to ``problem`` with linear cost ``c``; ``units`` say what counts as 1."""
+    assert answer.z is not None
+    if not np.isfinite(answer.z).all():
+        return NO_CERTIFICATE
+    full = completed(problem, c, answer)
+    assert full.z is not None
+    assert full.row_duals is not None
+    assert full.constraint_duals is not None
+    units = units or problem.units()
+    with np.errstate(all="ignore"):
+        at = _conditions(problem, c, full.z, full.row_duals, full.constraint_duals)
+        if at is None:
+            return NO_CERTIFICATE
+        return _judged(problem, c, at, units)
+
+
+class _Conditions(NamedTuple):
+    """A point with its multipliers, and what the optimality conditions are made of there."""
+
+    z: Vector
+    y: Vector
+    mu: Vector
+    reduced: Vector
+    slopes: Vector
+    """Sizes of the gradient of the objective and of the pull of the constraints ψ."""
+    pull: Vector
+    """A'y."""
+    activity: Vector
+    psi: Vector
+
+
+def _conditions(problem: Subproblem, c: Vector, z: Vector, y: Vector, mu: Vector) -> _Conditions | None:
+    """What verification needs, None where any of it is not finite."""
+    reduced, slopes = problem.gradient(z, c), slope_sizes(problem, c, z)
+    pull = problem.A_transposed @ y if problem.m else np.zeros(problem.n)
+    reduced = reduced - pull
+    for multiplier, row in zip(mu, problem.constraints, strict=True):
+        if multiplier:
+            reduced = reduced - multiplier * row.gradient(z)
+            slopes = slopes + abs(multiplier) * row.gradient_size(z)
+    at = _Conditions(z, y, mu, reduced, slopes, pull, _activity(problem, z), _psi(problem, z))
+    return at if all(np.isfinite(part).all() for part in at) else None
+
+
+def _judged(problem: Subproblem, c: Vector, at: _Conditions, units: Units) -> Residuals:
+    """The residuals, relative to sizes that are cheap and never too large; then, where they do not hold, to the sums of
+    absolute values; then with the rounding of duals relative to what is usual in their rows."""
+    none = np.zeros(problem.m)
+    limits = np.maximum(*(np.where(np.isfinite(b), np.abs(b), 0.0) for b in (problem.row_lower, problem.row_upper)))
+    quick = _residuals(problem, c, at, units, at.slopes + np.abs(at.pull), np.abs(at.activity) + limits, none)
+    if quick.holds() or not problem.m:
+        return quick
+    terms = at.slopes + problem.A_size.T @ np.abs(at.y)
+    rows = units.at_least(problem.row_terms(at.z) + limits)
+    strict = _residuals(problem, c, at, units, terms, rows, none)
+    if strict.holds():
+        return strict
+    usual = usual_duals(problem, slope_sizes(problem, c, at.z))
+    return _residuals(problem, c, at, units, terms + DUAL_NOISE * (problem.A_size.T @ usual), rows, usual)
+
+
+def _residuals(
+    problem: Subproblem, c: Vector, at: _Conditions, units: Units, terms: Vector, row_sizes: Vector, usual: Vector
+) -> Residuals:
+    """The residuals relative to ``terms`` of the columns and ``row_sizes``; ``usual`` is what duals round relative to, 0
+    where they are taken as they are."""
+    z, y, mu, reduced = at.z, at.y, at.mu, at.reduced
+    relative = np.abs(reduced) / np.where(terms > 0, terms, 1.0)
+    slack = np.where(reduced > 0, z - problem.lower, problem.upper - z)
+    size = np.maximum(np.abs(z), units.column)
+    value = value_size(problem, c, z, units) or 1.0
+    by_column = np.abs(reduced) * np.minimum(slack, size)
+    dual = np.minimum(relative * np.minimum(1.0, CLOSE * slack / size), TOLERANCE / NEGLIGIBLE * by_column / value)
+    row_slack = np.where(y > 0, at.activity - problem.row_lower, problem.row_upper - at.activity)
+    row_slack = np.abs(np.where(y == 0, 0.0, row_slack))
+    by_row = np.concatenate([np.abs(y) * row_slack, np.abs(mu * at.psi)])
+    sizes = _positive(np.concatenate([row_sizes, _psi_sizes(problem, z, units)]))
+    loose = np.concatenate([row_slack, np.abs(np.where(mu == 0, 0.0, at.psi))]) / sizes
+    share = np.concatenate([np.where(usual > 0, np.abs(y) / np.where(usual > 0, usual, 1.0), 1.0), np.ones(len(mu))])
+    loose = np.minimum(loose * np.minimum(1.0, CLOSE * share), TOLERANCE / NEGLIGIBLE * by_row / value)
+    gap = float(by_column[relative > ROUNDING].sum() + by_row.sum()) / value
+    return Residuals(
+        primal=_violation(problem, z, at.activity, at.psi, units, sizes),
+        dual=float(dual.max(initial=0.0)),
+        gap=float(np.max([gap, loose.max(initial=0.0)])),
+    )
+
+
+def usual_duals(problem: Subproblem, slopes: Vector) -> Vector:
+    """What a dual of each row may well be: the largest slope for a unit of the row, or what balances such duals of other
+    rows in a column that they share. Solvers round relative to that."""
+    first = _largest_ratio(problem, slopes)
+    return _largest_ratio(problem, slopes + problem.A_size.T @ first) if problem.m else first
+
+
+def _largest_ratio(problem: Subproblem, slopes: Vector) -> Vector:
+    """maxⱼ slopeⱼ/|aᵢⱼ| of every row."""
+    rows, largest = problem.rows_size, np.zeros(problem.m)
+    filled = np.flatnonzero(np.diff(rows.indptr))
+    if filled.size:
+        with np.errstate(all="ignore"):
+            ratios = slopes[rows.indices] / rows.data
+        largest[filled] = np.maximum.reduceat(np.where(np.isfinite(ratios), ratios, 0.0), rows.indptr[filled])
+    return largest
+
+
+def slope_sizes(problem: Subproblem, c: Vector, z: Vector) -> Vector:
+    """For each column, the sum of the absolute values that the gradient of the objective is made of."""
+    sizes = np.abs(c)
+    if problem.Q is not None:
+        sizes = sizes + problem.Q_size @ np.abs(z)
+    return sizes if problem.smooth is None else sizes + problem.smooth.gradient_size(z)
+
+
+def feasibility(problem: Subproblem, z: Vector, units: Units | None = None) -> float:
+    """Largest violation of a bound, row or constraint, relative to what it is made of, and to a thousandth of its unit."""
+    units = units or problem.units()
+    activity, psi = _activity(problem, z), _psi(problem, z)
+    if not (np.isfinite(activity).all() and np.isfinite(psi).all()):
+        return np.inf
+    if not (_over(problem, activity, psi) > 0).any():
+        return _outside(problem, z, units)
+    limits = np.maximum(*(np.where(np.isfinite(b), np.abs(b), 0.0) for b in (problem.row_lower, problem.row_upper)))
+    rows = units.at_least(problem.row_terms(z) + limits) if problem.m else np.empty(0)
+    sizes = _positive(np.concatenate([rows, _psi_sizes(problem, z, units)]))
+    return _violation(problem, z, activity, psi, units, sizes)
+
+
+def _violation(problem: Subproblem, z: Vector, activity: Vector, psi: Vector, units: Units, sizes: Vector) -> float:
+    """The same, relative to ``sizes`` of the rows and constraints."""
+    rows = np.maximum(_over(problem, activity, psi), 0.0) / sizes
+    return float(np.max([_outside(problem, z, units), rows.max(initial=0.0)]))
+
+
+def _over(problem: Subproblem, activity: Vector, psi: Vector) -> Vector:
+    over: Vector = np.concatenate([np.maximum(problem.row_lower - activity, activity - problem.row_upper), psi])
+    return over
+
+
+def _outside(problem: Subproblem, z: Vector, units: Units) -> float:
+    outside = np.maximum(np.maximum(problem.lower - z, z - problem.upper), 0.0)
+    return float((outside / np.maximum(np.abs(z), 1e-3 * units.column)).max(initial=0.0))
+
+
+def _psi_sizes(problem: Subproblem, z: Vector, units: Units) -> Vector:
+    """What each constraint ψ is made of, and at least a thousandth of what a unit of a variable brings."""
+    slopes = [float((row.gradient_size(z) * units.column).max(initial=0.0)) for row in problem.constraints]
+    return np.array([row.size(z) + 1e-3 * slope for row, slope in zip(problem.constraints, slopes, strict=True)])
+
+
+def _positive(sizes: Vector) -> Vector:
+    return np.where(sizes > 0, sizes, 1.0)
+
+
+def value_size(problem: Subproblem, c: Vector, z: Vector, units: Units) -> float:
+    """What the objective is made of, and a small share of its largest cost for a unit."""
+    size = float(np.abs(c) @ np.abs(z)) + LEAST * _cost_of_a_unit(problem, c, units)
+    if problem.Q is not None:
+        size += 0.5 * float(np.abs(z) @ (problem.Q_size @ np.abs(z)))
+    return size + (0.0 if problem.smooth is None else problem.smooth.size(z))
+
+
+def value_of_violation(problem: Subproblem, z: Vector, y: Vector, mu: Vector) -> float:
+    """Σ |yᵢ|·(violation of row i at z) + Σ |μᵢ| max(ψᵢ(z), 0): by convexity, the objective at z is at most that much below
+    the optimum with the multipliers y and μ."""
+    activity = _activity(problem, z)
+    rows = np.maximum(np.maximum(problem.row_lower - activity, activity - problem.row_upper), 0.0)
+    return float(np.abs(y) @ rows + np.abs(mu) @ np.maximum(_psi(problem, z), 0.0))
+
+
+def _cost_of_a_unit(problem: Subproblem, c: Vector, units: Units) -> float:
+    costs = np.abs(c) * units.column
+    if problem.Q is not None:
+        costs = costs + 0.5 * np.abs(problem.Q.diagonal()) * units.column**2
+    return float(costs.max(initial=0.0))
+
+
+def _activity(problem: Subproblem, z: Vector) -> Vector:
+    activity: Vector = problem.A @ z if problem.m else np.empty(0)
+    return activity
+
+
+def _psi(problem: Subproblem, z: Vector) -> Vector:
+    return np.array([row.value(z) for row in problem.constraints])

@@ -1,0 +1,152 @@
+"""The convex problem that one DCA iteration solves, as arrays and oracles.
+
+    min  ½ z'Qz + c'z + φ(z)   subject to   row_lower ≤ A z ≤ row_upper,  lower ≤ z ≤ upper,  ψᵢ(z) ≤ 0
+
+z holds the program's variables first and then the epigraph variables that non-smooth parts of g brought along. Between
+iterations only c changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from dcprog.convex.terms import SmoothSum
+from dcprog.typing import Mask, Sparse, Vector
+
+
+class ProblemClass(str, Enum):
+    """What kind of convex problem it is; each kind contains the ones before it."""
+
+    LP = "LP"
+    QP = "QP"
+    NLP = "NLP"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """What counts as 1 of each variable (``column``), and of each row of A: the least of its terms."""
+
+    A: Sparse
+    column: Vector
+
+    @cached_property
+    def row(self) -> Vector:
+        """The least |aᵢⱼ|·columnⱼ of each row i, 0 in empty ones."""
+        rows = sp.csr_array(self.A)
+        row = np.zeros(rows.shape[0])
+        filled = np.flatnonzero(np.diff(rows.indptr))
+        if filled.size:
+            terms = np.abs(rows.data) * self.column[rows.indices]
+            row[filled] = np.minimum.reduceat(np.where(terms > 0, terms, np.inf), rows.indptr[filled])
+        return np.where(np.isfinite(row), row, 0.0)
+
+    @cached_property
+    def largest(self) -> float:
+        """A bound of all units of rows."""
+        data = self.A.data
+        return float(max(data.max(initial=0.0), -data.min(initial=0.0)) * self.column.max(initial=0.0))
+
+    def at_least(self, sizes: Vector) -> Vector:
+        """Sizes of rows, and of each at least a thousandth of its unit."""
+        return sizes if (sizes >= 1e-3 * self.largest).all() else np.maximum(sizes, 1e-3 * self.row)
+
+
+@dataclass(frozen=True, eq=False)
+class Subproblem:
+    """The convex problem above. Rows and bounds may be infinite; Q is symmetric positive semidefinite or None."""
+
+    c: Vector
+    A: Sparse
+    row_lower: Vector
+    row_upper: Vector
+    lower: Vector
+    upper: Vector
+    Q: Sparse | None = None
+    smooth: SmoothSum | None = None
+    constraints: tuple[SmoothSum, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """The number of variables z."""
+        return len(self.c)
+
+    @property
+    def m(self) -> int:
+        """The number of rows of A."""
+        return len(self.row_lower)
+
+    @cached_property
+    def problem_class(self) -> ProblemClass:
+        """The smallest class that it belongs to."""
+        if self.smooth is not None or self.constraints:
+            return ProblemClass.NLP
+        return ProblemClass.LP if self.Q is None else ProblemClass.QP
+
+    @property
+    def is_box(self) -> bool:
+        """Constrained by bounds alone."""
+        return self.m == 0 and not self.constraints
+
+    @cached_property
+    def equality(self) -> Mask:
+        """Mask of the rows that are equations."""
+        return np.equal(self.row_lower, self.row_upper)
+
+    @cached_property
+    def A_transposed(self) -> Sparse:  # noqa: N802
+        """A', made once: SciPy makes a new matrix at every ``.T``."""
+        return self.A.T
+
+    @cached_property
+    def A_size(self) -> Sparse:  # noqa: N802 (its name in the formula)
+        """|A|, entry by entry."""
+        return abs(self.A)
+
+    def row_terms(self, z: Vector) -> Vector:
+        """|A||z|, by the columns with zⱼ ≠ 0 alone where they are few."""
+        used = np.flatnonzero(z)
+        few = 2 * used.size <= self.n
+        terms: Vector = abs(self.A[:, used]) @ np.abs(z[used]) if few else self.A_size @ np.abs(z)
+        return terms
+
+    @cached_property
+    def rows_size(self) -> Sparse:
+        """|A| by rows."""
+        return sp.csr_array(self.A_size)
+
+    @cached_property
+    def Q_size(self) -> Sparse:  # noqa: N802
+        """|Q|, entry by entry."""
+        assert self.Q is not None
+        return abs(self.Q)
+
+    def units(self, column: Vector | None = None) -> Units:
+        """What counts as 1 of each variable (``column``, by default 1) and row."""
+        return self._plain_units if column is None else Units(self.A, column)
+
+    @cached_property
+    def _plain_units(self) -> Units:
+        return Units(self.A, np.ones(self.n))
+
+    def value(self, z: Vector, c: Vector) -> float:
+        """Objective with linear cost c."""
+        quadratic = 0.0 if self.Q is None else 0.5 * float(z @ (self.Q @ z))
+        return quadratic + float(c @ z) + (0.0 if self.smooth is None else self.smooth.value(z))
+
+    def gradient(self, z: Vector, c: Vector) -> Vector:
+        """Gradient of the objective with linear cost c."""
+        out = c.copy() if self.smooth is None else c + self.smooth.gradient(z)
+        return out if self.Q is None else out + self.Q @ z
+
+    def hessian(self, z: Vector) -> Sparse:
+        """Hessian of the objective."""
+        H = sp.csc_array((self.n, self.n)) if self.Q is None else self.Q
+        return H if self.smooth is None else H + self.smooth.hessian(z)

@@ -1,0 +1,1 @@
+"""What classifiers share, and no solver: samples, kernels, rules, margins, grids."""

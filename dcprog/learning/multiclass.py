@@ -1,0 +1,106 @@
+"""Several classes: margin constraints on weights w₁ … w_Q as matrices, and the classifier they give (section 3.3 of
+Weston et al. 2003)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from dcprog.errors import DataError, unknown_name
+from dcprog.learning.samples import Samples, check_points
+from dcprog.typing import Indices, Matrix, Sparse, Vector
+
+
+@dataclass(frozen=True, eq=False)
+class ArgmaxRule:
+    """g(x) = argmaxₖ wₖ·x + bₖ, (4).
+
+    >>> rule = ArgmaxRule(np.array([[-1.0], [0.0], [1.0]]), np.array([0.0, 0.5, 0.0]), np.array(["low", "mid", "high"]))
+    >>> rule.predict([[-9.0], [0.1], [9.0]])
+    array(['low', 'mid', 'high'], dtype='<U4')
+    """
+
+    w: Matrix
+    b: Vector
+    classes: np.ndarray
+    feature_names: tuple[str, ...] | None = None
+
+    def decision_function(self, X: Any) -> Matrix:
+        """wₖ·x + bₖ, a column for each class."""
+        X = check_points(X, self.w.shape[1])
+        return np.asarray(X @ self.w.T) + self.b
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of every row of X."""
+        best: np.ndarray = self.classes[self.decision_function(X).argmax(axis=1)]
+        return best
+
+    def sizes(self) -> Vector:
+        """Σₖ|wₖ| of every feature: its zero norm is (5)."""
+        sizes: Vector = np.abs(self.w).sum(axis=0)
+        return sizes
+
+    def selected(self, threshold: float = 1e-8) -> np.ndarray:
+        """Positions of the features that some class uses."""
+        return np.flatnonzero(self.sizes() > threshold)
+
+    def selected_names(self, threshold: float = 1e-8) -> tuple[str, ...]:
+        """Names of the selected features; f1, f2, … where the data had none."""
+        names = self.feature_names or tuple(f"f{j + 1}" for j in range(self.w.shape[1]))
+        return tuple(names[j] for j in self.selected(threshold))
+
+
+def margin_rows(samples: Samples, constraints: str) -> tuple[Sparse, Sparse]:
+    """(M, B) such that the margin constraints are M w + B b ≥ e, for w = (w₁, …, w_Q) class by class and b = (b₁, …, b_Q).
+
+    >>> samples = Samples(np.array([[5.0], [7.0]]), np.array([0, 1]), np.array(["a", "b", "c"]), None)
+    >>> M, B = margin_rows(samples, "weston_watkins")
+    >>> M.toarray()
+    array([[ 5., -5.,  0.],
+           [ 5.,  0., -5.],
+           [-7.,  7.,  0.],
+           [ 0.,  7., -7.]])
+    >>> margin_rows(samples, "one_vs_rest")[1].toarray()[:3]
+    array([[ 1.,  0.,  0.],
+           [-1.,  0.,  0.],
+           [ 0., -1.,  0.]])
+    """
+    Q = len(samples.classes)
+    if Q < 2:
+        raise DataError(f"y has {Q} class(es), expected at least 2")
+    check_constraints(constraints)
+    sample, B = CONSTRAINTS[constraints](samples.codes, Q)
+    rows = sp.csr_array(samples.X)[sample]
+    M = sp.hstack([sp.diags_array(B[:, k]) @ rows for k in range(Q)])
+    return sp.csc_array(M), sp.csc_array(B)
+
+
+def check_constraints(constraints: str) -> None:
+    """The name is a known one."""
+    if not (isinstance(constraints, str) and constraints in CONSTRAINTS):
+        raise unknown_name("kind of constraints", constraints, CONSTRAINTS)
+
+
+def _weston_watkins(codes: Indices, Q: int) -> tuple[Indices, Matrix]:
+    """(w_{c(i)} − wₖ)·xᵢ + b_{c(i)} − bₖ ≥ 1 for k ≠ c(i): the sample of each row, and its signs of the classes."""
+    i, k = np.repeat(np.arange(len(codes)), Q), np.tile(np.arange(Q), len(codes))
+    other = k != codes[i]
+    i, k = i[other], k[other]
+    return i, np.eye(Q)[codes[i]] - np.eye(Q)[k]
+
+
+def _one_vs_rest(codes: Indices, Q: int) -> tuple[Indices, Matrix]:
+    """y_{ki}(wₖ·xᵢ + bₖ) ≥ 1 for all k and i, y_{ki} = 1 if c(i) = k and −1 otherwise."""
+    k, i = np.repeat(np.arange(Q), len(codes)), np.tile(np.arange(len(codes)), Q)
+    signs = np.where(codes[i] == k, 1.0, -1.0)
+    return i, signs[:, None] * np.eye(Q)[k]
+
+
+CONSTRAINTS: dict[str, Callable[[Indices, int], tuple[Indices, Matrix]]] = {
+    "weston_watkins": _weston_watkins,
+    "one_vs_rest": _one_vs_rest,
+}

@@ -1,0 +1,37 @@
+"""Zero-norm minimisation by multiplicative updates: Weston, Elisseeff, Schölkopf & Tipping, JMLR 3 (2003).
+
+Iterations are generators without end: take as many iterates as you want, or let :func:`converge` walk to the limit.
+"""
+
+from dcprog.methods.zero_norm.iterates import Iterate, converge
+from dcprog.methods.zero_norm.kernel import KernelIterate, kernel_arom, polynomial_features, polynomial_kernel
+from dcprog.methods.zero_norm.margin import NotSeparableError
+from dcprog.methods.zero_norm.multiclass import multiclass_arom
+from dcprog.methods.zero_norm.multiplicative import l1_arom, l2_arom
+from dcprog.methods.zero_norm.selection import (
+    arom_features,
+    arom_iterates,
+    arom_reduced,
+    corr_features,
+    retrain,
+    rfe_features,
+)
+
+__all__ = [
+    "Iterate",
+    "KernelIterate",
+    "NotSeparableError",
+    "arom_features",
+    "arom_iterates",
+    "arom_reduced",
+    "converge",
+    "corr_features",
+    "kernel_arom",
+    "l1_arom",
+    "l2_arom",
+    "multiclass_arom",
+    "polynomial_features",
+    "polynomial_kernel",
+    "retrain",
+    "rfe_features",
+]

@@ -1,0 +1,314 @@
+"""Selection of exactly r features, and a classifier trained on them: section 4 of Weston et al. (2003)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from dcprog.errors import DataError
+from dcprog.learning.multiclass import ArgmaxRule, check_constraints, margin_rows
+from dcprog.learning.rules import LinearRule
+from dcprog.learning.samples import Samples, check_data, check_flag, check_positions, check_samples, check_varying, varying
+from dcprog.methods.filters import fisher_score
+from dcprog.methods.zero_norm.elimination import ShrinkingSVM
+from dcprog.methods.zero_norm.iterates import Iterate
+from dcprog.methods.zero_norm.multiclass import multiclass_arom
+from dcprog.methods.zero_norm.multiplicative import l1_arom, l2_arom
+from dcprog.methods.zero_norm.separation import maximal_margin
+from dcprog.solvers.registry import check as check_solver
+from dcprog.typing import Indices, Matrix, Vector
+
+LONGEST = 200
+"""AROM iterations that have not come down to r features by then are not going to."""
+
+
+def arom_features(
+    X: Any,
+    y: Any,
+    r: int,
+    *,
+    norm: int = 2,
+    constraints: str = "weston_watkins",
+    lam: float | None = None,
+    solver: str = "auto",
+) -> Indices:
+    """The r features that ℓ1- or ℓ2-AROM (``norm``) keeps, in order of position (sections 4.1 and 4.5).
+
+    The iteration is stopped at the last iterate with more than r non-zero weights, and the r largest are taken. Should the
+    first iterate already have fewer, it is filled up with the largest weights of the SVM on all features.
+
+    Parameters
+    ----------
+    X, y : array_like
+        Training data of two or more classes: samples in rows, dense or sparse, and their labels.
+    r : int
+        How many, from 1 to the number of features that are not constant.
+    norm : 1 or 2
+        ℓ1 (an LP a step) or ℓ2 (a QP a step).
+    constraints : str
+        Of three or more classes, ``"weston_watkins"`` or ``"one_vs_rest"``:
+        :func:`dcprog.methods.zero_norm.multiclass_arom`.
+    lam : float, optional
+        λ > 0 allows slacks that cost λ each. By default none are allowed, which takes separable classes.
+    solver : str
+        Of the LPs or QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((30, 50)); y = X[:, 7] + X[:, 11] > 0
+    >>> arom_features(X, y, 2), arom_features(X, y, 2, norm=1)
+    (array([ 7, 11]), array([ 7, 11]))
+    """
+    return arom_reduced(X, y, r, norm=norm, constraints=constraints, lam=lam, solver=solver)[1]
+
+
+def arom_reduced(
+    X: Any,
+    y: Any,
+    r: int,
+    *,
+    norm: int = 2,
+    constraints: str = "weston_watkins",
+    lam: float | None = None,
+    solver: str = "auto",
+) -> tuple[Iterate, Indices]:
+    """The iterate at which :func:`arom_features` stops, and the features.
+
+    Parameters
+    ----------
+    X, y : array_like
+        Training data of two or more classes: samples in rows, dense or sparse, and their labels.
+    r : int
+        How many, from 1 to the number of features that are not constant.
+    norm : 1 or 2
+        ℓ1 (an LP a step) or ℓ2 (a QP a step).
+    constraints : str
+        Of three or more classes, ``"weston_watkins"`` or ``"one_vs_rest"``:
+        :func:`dcprog.methods.zero_norm.multiclass_arom`.
+    lam : float, optional
+        λ > 0 allows slacks that cost λ each. By default none are allowed, which takes separable classes.
+    solver : str
+        Of the LPs or QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((30, 50)); y = X[:, 7] + X[:, 11] > 0
+    >>> iterate, features = arom_reduced(X, y, 2)
+    >>> len(iterate.features) > 2, features
+    (True, array([ 7, 11]))
+    """
+    samples = _checked(X, y, r)
+    iterate = _last_above(arom_iterates(X, y, norm=norm, constraints=constraints, lam=lam, solver=solver), r)
+    sizes = _counted(iterate)
+    if np.count_nonzero(sizes) < r:
+        X = samples.X.toarray() if sp.issparse(samples.X) else samples.X
+        machines = _machines(samples, np.inf if lam is None else lam, solver)
+        squares = _squares(np.array([machine.weights(X) for machine in machines]))
+        sizes = np.where(sizes > 0, 1.0 + sizes / sizes.max(initial=1.0), squares / squares.max())
+    return iterate, np.sort(np.argsort(-sizes, kind="stable")[:r])
+
+
+def arom_iterates(
+    X: Any,
+    y: Any,
+    *,
+    norm: int = 2,
+    constraints: str = "weston_watkins",
+    lam: float | None = None,
+    solver: str = "auto",
+) -> Iterator[Iterate]:
+    """The iterates of ℓ1- or ℓ2-AROM for two or more classes, without end.
+
+    Parameters
+    ----------
+    X, y : array_like
+        Training data of two or more classes: samples in rows, dense or sparse, and their labels.
+    norm : 1 or 2
+        ℓ1 (an LP a step) or ℓ2 (a QP a step).
+    constraints : str
+        Of three or more classes, ``"weston_watkins"`` or ``"one_vs_rest"``:
+        :func:`dcprog.methods.zero_norm.multiclass_arom`.
+    lam : float, optional
+        λ > 0 allows slacks that cost λ each. By default none are allowed, which takes separable classes.
+    solver : str
+        Of the LPs or QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
+
+    >>> X = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]])
+    >>> next(arom_iterates(X, [0, 0, 1, 1], norm=1)).features
+    array([0])
+    """
+    check_constraints(constraints)
+    check_solver(solver)
+    if len(check_samples(X, y).classes) > 2:
+        return multiclass_arom(X, y, norm=norm, constraints=constraints, lam=lam, solver=solver)
+    if norm not in (1, 2):
+        raise DataError(f"norm is {norm!r}, expected 1 or 2: ℓ1- or ℓ2-AROM")
+    steps = l1_arom if norm == 1 else l2_arom
+    return steps(X, y, solver=solver) if lam is None else steps(X, y, q=1, lam=lam, solver=solver)
+
+
+def _last_above(iterates: Iterator[Iterate], r: int) -> Iterate:
+    """The last iterate with more than r weights, or the first if that has none."""
+    last = next(iterates)
+    for iterate in islice(iterates, LONGEST - 1):
+        if len(iterate.features) <= r:
+            break
+        before, last = last, iterate
+        if np.abs(_counted(last) - _counted(before)).max() <= 1e-9 * last.sizes.max():
+            break
+    return last
+
+
+def _counted(iterate: Iterate) -> Vector:
+    """The sizes of the weights that count, zero for the others."""
+    sizes = np.zeros_like(iterate.sizes)
+    sizes[iterate.features] = iterate.sizes[iterate.features]
+    return sizes
+
+
+def corr_features(X: Any, y: Any, r: int) -> Indices:
+    """The r features with the largest correlation scores, in order of position (CORR, section 4.2).
+
+    The score fⱼ = (μⱼ₊ − μⱼ₋)² / (σⱼ₊² + σⱼ₋²) is :func:`dcprog.methods.filters.fisher_score`.
+
+    Parameters
+    ----------
+    X, y : array_like
+        Training data of two classes: samples in rows, dense or sparse, and their labels.
+    r : int
+        How many, from 1 to the number of features that are not constant.
+
+    >>> corr_features([[0.0, 1.0, 5.0], [2.0, 1.0, 5.0], [4.0, 2.0, 5.0], [6.0, 2.0, 5.0]], [0, 0, 1, 1], 1)
+    array([1])
+    """
+    _checked(X, y, r)
+    return np.sort(np.argsort(-fisher_score(X, y), kind="stable")[:r])
+
+
+def rfe_features(X: Any, y: Any, r: int, *, halving: bool = False, lam: float = np.inf, solver: str = "auto") -> Indices:
+    """The r features that recursive feature elimination keeps, in order of position (section 4.3; Guyon et al. 2002).
+
+    Without feature j the linear SVM has W²(α) − W²₍₋ⱼ₎(α) = wⱼ², so those with the smallest wⱼ² go, one at a time or half of
+    those left at a time; with several classes those with the smallest Σₖ wₖⱼ² over the one-against-rest SVMs.
+    (scikit-learn's RFE agrees; its SVC does not return from hard margins on inseparable classes, which elimination leads to,
+    and its fractional step is one of all features.)
+
+    Parameters
+    ----------
+    X, y : array_like
+        Training data of two or more classes: samples in rows, dense or sparse, and their labels.
+    r : int
+        How many, from 1 to the number of features that are not constant.
+    halving : bool
+        Drop half of those left at a time, not one.
+    lam : float
+        λ > 0, the cost of slacks. By default ∞: hard margins where the classes are separable, else the least total slack.
+    solver : str
+        Of the QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20)); y = X[:, 7] + X[:, 11] > 0
+    >>> rfe_features(X, y, 2, halving=True)
+    array([ 7, 11])
+    """
+    samples = _checked(X, y, r)
+    _check_cost(lam)
+    check_flag(halving=halving)
+    X = samples.X.toarray() if sp.issparse(samples.X) else samples.X
+    machines = _machines(samples, lam, solver)
+    kept, K, exact = np.arange(X.shape[1]), X @ X.T, X.shape[1]
+    while len(kept) > r:
+        keep = max(r, len(kept) // 2) if halving else len(kept) - 1
+        part = X[:, kept]
+        order = np.argsort(-_squares(np.array([machine.weights(part, K) for machine in machines])), kind="stable")
+        gone, kept = X[:, kept[order[keep:]]], np.sort(kept[order[:keep]])
+        if keep <= exact // 2:  # what was subtracted leaves rounding errors
+            K, exact = X[:, kept] @ X[:, kept].T, keep
+        else:
+            K = K - gone @ gone.T
+    return kept
+
+
+def retrain(
+    X: Any,
+    y: Any,
+    features: Any,
+    *,
+    p: int = 2,
+    lam: float = np.inf,
+    constraints: str = "weston_watkins",
+    solver: str = "auto",
+) -> LinearRule | ArgmaxRule:
+    """The p-norm classifier on the given features, in their original scale (section 4.1): min ‖w‖_p^p + λ Σξ.
+
+    Parameters
+    ----------
+    X, y : array_like
+        Training data of two or more classes: samples in rows, dense or sparse, and their labels.
+    features : array_like of int
+        Their positions; the other weights are zero.
+    p : 1 or 2
+        ‖w‖₁ or ½‖w‖₂².
+    lam : float
+        λ > 0. By default ∞: hard margins where the classes are separable, else the least total slack.
+    constraints : str
+        Of three or more classes, ``"weston_watkins"`` or ``"one_vs_rest"``:
+        :func:`dcprog.methods.zero_norm.multiclass_arom`.
+    solver : str
+        Of the LPs or QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
+
+    >>> X = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]])
+    >>> rule = retrain(X, ["a", "a", "b", "b"], [0])
+    >>> rule.w.round(6), rule.predict([[1.4, 0.0], [1.6, 0.0]])
+    (array([2., 0.]), array(['a', 'b'], dtype='<U1'))
+    """
+    samples = check_samples(X, y)
+    d, Q = samples.X.shape[1], len(samples.classes)
+    chosen = np.unique(check_positions("features", features, d))
+    _check_cost(lam)
+    check_constraints(constraints)
+    part = samples._replace(X=samples.X[:, chosen])
+    if Q > 2:
+        plane = maximal_margin(*margin_rows(part, constraints), p, lam, solver)
+        W = np.zeros((Q, d))
+        W[:, chosen] = plane.w.reshape(Q, -1)
+        return ArgmaxRule(W, plane.b, samples.classes, samples.names)
+    data = check_data(part.X, y)
+    plane = maximal_margin(data.signed, data.y[:, None], p, lam, solver)
+    w = np.zeros(d)
+    w[chosen] = plane.w
+    return LinearRule(w, float(plane.b[0]), classes=data.classes, feature_names=samples.names)
+
+
+def _machines(samples: Samples, lam: float, solver: str) -> list[ShrinkingSVM]:
+    """The SVM, or one against the rest for each of several classes."""
+    Q = len(samples.classes)
+    return [ShrinkingSVM(np.where(samples.codes == k, 1.0, -1.0), lam, solver) for k in range(Q if Q > 2 else 1)]
+
+
+def _squares(weights: Matrix) -> Vector:
+    squares: Vector = (weights**2).sum(axis=0)
+    return squares
+
+
+def _check_cost(lam: float) -> None:
+    """λ ∈ (0, ∞]."""
+    if not (isinstance(lam, Real) and lam > 0):
+        raise DataError(f"lam is {lam!r}, expected a number > 0, or infinity")
+
+
+def _checked(X: Any, y: Any, r: int) -> Samples:
+    samples = check_samples(X, y)
+    if len(samples.classes) < 2:
+        raise DataError(f"y has {len(samples.classes)} class(es), expected at least 2")
+    check_varying("selection", samples.X)
+    available = int(varying(samples.X).sum())
+    if isinstance(r, bool) or not (isinstance(r, Integral) and 1 <= r <= available):
+        raise DataError(
+            f"r is {r!r}, expected an integer from 1 to {available}, those of the {samples.X.shape[1]} features that are "
+            "not constant: choose fewer"
+        )
+    return samples

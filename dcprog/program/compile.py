@@ -1,0 +1,232 @@
+"""Pyomo → arrays and oracles, once. Nothing behind this file imports Pyomo (but the Pyomo solvers)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from pyomo.core.base.block import Block
+from pyomo.core.base.constraint import Constraint
+from pyomo.core.base.objective import Objective
+from pyomo.core.base.var import Var
+
+from dcprog.convex.problem import Subproblem
+from dcprog.convex.tape import batch
+from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
+from dcprog.errors import DataError, ModelError
+from dcprog.program.components import matrices, refuse_unread, scalar_constraints
+from dcprog.program.constants import is_finite_number
+from dcprog.program.convex_set import ConvexSet
+from dcprog.program.expressions import Parts, take_apart
+from dcprog.program.merged import Merged
+from dcprog.typing import Indices, Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Slot:
+    """Where a named Pyomo variable lives in x. Fixed entries have position −1 and their value in ``fixed``."""
+
+    positions: Indices
+    fixed: Vector
+    shape: tuple[int, ...]
+
+    def read(self, x: Vector) -> Vector:
+        """The variable's values at x, in its shape."""
+        free = self.positions >= 0
+        out: Vector = self.fixed.copy()
+        out[free] = x[self.positions[free]]
+        return out.reshape(self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """A DC program in NumPy: min g(x) − h(x) over C, and the subproblem min g(x) − ⟨u, x⟩ over C without its u."""
+
+    variables: tuple[Any, ...]
+    slots: Mapping[str, Slot]
+    g: SmoothSum
+    h: SmoothSum
+    f: Merged
+    """g − h, with what stands in both cancelled."""
+    g_parts: Parts
+    h_parts: Parts
+    feasible_set: Subproblem
+    """C alone, as a subproblem without an objective."""
+    subproblem: Subproblem
+    convex_set: ConvexSet
+    lifted_set: ConvexSet
+    """C with the epigraph variables of g."""
+    values: Vector
+    """The values that the model's variables came with; NaN where they had none."""
+
+    @property
+    def n(self) -> int:
+        """The number of free variables."""
+        return len(self.variables)
+
+    @property
+    def lower(self) -> Vector:
+        """Lower bounds of x."""
+        return self.subproblem.lower[: self.n]
+
+    @property
+    def upper(self) -> Vector:
+        """Upper bounds of x."""
+        return self.subproblem.upper[: self.n]
+
+    def lift(self, x: Vector) -> Vector:
+        """x with the epigraph variables at their values."""
+        return self.lifted_set.lift(x)
+
+    def with_functions(self, g: Any, h: Any) -> Compiled:
+        """The same model with other functions: its constraints are not read again."""
+        return _compiled(g, h, self.variables, self.slots, self.convex_set, self.values)
+
+    def cost(self, u: Vector) -> Vector:
+        """Linear cost of the subproblem for the subgradient u."""
+        c: Vector = self.subproblem.c.copy()
+        c[: self.n] -= u
+        return c
+
+
+def compile_program(model: Any, g: Any, h: Any, convex: Iterable[Any] = ()) -> Compiled:
+    """Read the model, g and h. ``convex`` lists the constraints that the user declares convex."""
+    _refuse_objectives(model)
+    refuse_unread(model)
+    data = list(model.component_data_objects(Var, active=True, descend_into=Block))
+    variables = [v for v in data if not v.fixed]
+    if not variables:
+        raise ModelError("the model has no free variable: add a Var, or unfix one")
+    _check_fixed(data)
+    index = {id(v): i for i, v in enumerate(variables)}
+    lower, upper = _bounds(variables)
+    convex_set = ConvexSet(lower, upper, index)
+    for matrix in matrices(model):
+        convex_set.add_matrix(matrix)
+    declared = _declared(convex)
+    for constraint in scalar_constraints(model):
+        convex_set.add_constraint(constraint, declared=id(constraint) in declared)
+    return _compiled(g, h, tuple(variables), _slots(model, index), convex_set, _values(variables))
+
+
+def _compiled(
+    g: Any, h: Any, variables: tuple[Any, ...], slots: Mapping[str, Slot], convex_set: ConvexSet, values: Vector
+) -> Compiled:
+    g_parts, h_parts = (take_apart(e, convex_set.index, len(variables), where) for e, where in ((g, "g"), (h, "h")))
+    feasible_set = convex_set.subproblem(Parts(len(variables)))
+    with_g = convex_set.copy()  # after its rows were stacked, so that both share them
+    return Compiled(
+        variables=variables,
+        slots=slots,
+        g=oracle(g_parts),
+        h=oracle(h_parts),
+        f=Merged(g_parts, h_parts),
+        g_parts=g_parts,
+        h_parts=h_parts,
+        feasible_set=feasible_set,
+        subproblem=with_g.subproblem(g_parts),
+        convex_set=convex_set,
+        lifted_set=with_g,
+        values=values,
+    )
+
+
+def oracle(parts: Parts) -> SmoothSum:
+    """Value and (sub)gradient of an expression."""
+    support = np.fromiter(parts.linear, dtype=np.int64, count=len(parts.linear))
+    coefficients = np.fromiter(parts.linear.values(), dtype=float, count=len(parts.linear))
+    terms: list[SmoothTerm] = [LinearTerm(support, coefficients, parts.constant)]
+    Q = parts.Q(parts.n)
+    if Q is not None:
+        terms.append(QuadraticTerm(Q))
+    terms += batch([*parts.tapes, *(k.tape for k in parts.kinks)])
+    terms += [FunctionTerm(b.function, b.indices, b.weight) for b in parts.functions]
+    return SmoothSum(terms, parts.n)
+
+
+def _refuse_objectives(model: Any) -> None:
+    for objective in model.component_data_objects(Objective, active=True, descend_into=Block):
+        raise ModelError(
+            f"the model has an objective ({objective.name}): a DC program minimises g − h, given to DCProgram, over the "
+            "model's constraints; delete or deactivate the objective"
+        )
+
+
+def _check_fixed(variables: list[Any]) -> None:
+    for v in variables:
+        if v.fixed and not is_finite_number(v.value):
+            raise DataError(f"variable {v.name} is fixed at {v.value}: fix it at a number, or unfix it")
+
+
+def _declared(convex: Iterable[Any] | None) -> set[int]:
+    """Identities of the constraints that are declared convex: a component, one of its rows, or several of both."""
+    if not isinstance(convex, Iterable | None) or isinstance(convex, str):
+        raise ModelError(f"convex is {convex!r}, expected constraints of the model: pass convex=[m.c]")
+    components: list[Any] = [convex] if hasattr(convex, "ctype") else list(convex or ())
+    declared: set[int] = set()
+    for component in components:
+        if getattr(component, "ctype", None) is not Constraint:
+            raise ModelError(f"convex lists {component!r}, expected constraints of the model: pass convex=[m.c]")
+        declared.update(map(id, component.values() if component.is_indexed() else [component]))
+    return declared
+
+
+def _bounds(variables: list[Any]) -> tuple[Vector, Vector]:
+    lower, upper = (np.array([_bound(v, side) for v in variables]) for side in ("lb", "ub"))
+    for v in variables:
+        if not v.is_continuous():
+            raise ModelError(f"variable {v.name} is discrete, but C has to be convex: relax it to Reals with bounds")
+    bad = np.flatnonzero(~(lower <= upper) | (lower == np.inf) | (upper == -np.inf))
+    if bad.size:
+        i = bad[0]
+        raise DataError(f"variable {variables[i].name} has bounds [{lower[i]}, {upper[i]}], which no value satisfies")
+    return lower, upper
+
+
+def _bound(variable: Any, side: str) -> float:
+    """v.lb or v.ub, infinite where there is none; Pyomo evaluates them, which a parameter without a value spoils."""
+    try:
+        bound = getattr(variable, side)
+        return float(bound) if bound is not None else -np.inf if side == "lb" else np.inf
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise DataError(
+            f"the bound {side} of variable {variable.name} has no value ({_one_line(error)}): give its parameters values"
+        ) from None
+
+
+def _values(variables: list[Any]) -> Vector:
+    """The variables' values, NaN where there is none."""
+    for v in variables:
+        if v.value is not None and not isinstance(v.value, Real):
+            raise DataError(f"variable {v.name} has the value {v.value!r}: give it a number, or None")
+    return np.array([np.nan if v.value is None else v.value for v in variables], dtype=float)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _slots(model: Any, index: Mapping[int, int]) -> dict[str, Slot]:
+    slots = {}
+    for component in model.component_objects(Var, active=True, descend_into=Block):
+        data = list(component.values())
+        positions = np.array([index.get(id(v), -1) for v in data], dtype=np.int64)
+        fixed = np.array([np.nan if i >= 0 or v.value is None else v.value for i, v in zip(positions, data, strict=True)])
+        slots[component.name] = Slot(positions, fixed.astype(float), _shape(component))
+    return slots
+
+
+def _shape(component: Any) -> tuple[int, ...]:
+    """() for a scalar, (d,) for one index, (p, q, …) for a full grid of tuples."""
+    if not component.is_indexed():
+        return ()
+    keys = list(component.keys())
+    if keys and isinstance(keys[0], tuple):
+        axes = [list(dict.fromkeys(key[a] for key in keys)) for a in range(len(keys[0]))]
+        shape = tuple(map(len, axes))
+        if int(np.prod(shape)) == len(keys):
+            return shape
+    return (len(keys),)

@@ -1,0 +1,305 @@
+"""The convex set C, and kinks of g, as rows of a smooth subproblem.
+
+max(a, b) in g becomes a variable t with the rows a ≤ t and b ≤ t, |a| the rows ±a ≤ t, a polyhedral function its own linear
+program: the subproblem stays linear or quadratic as long as the pieces are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from dcprog.convex.definiteness import is_positive_semidefinite
+from dcprog.convex.epigraph import epigraph_point
+from dcprog.convex.problem import Subproblem
+from dcprog.convex.tape import TapeBatch, batch
+from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
+from dcprog.errors import ConvexityError, DataError, ModelError
+from dcprog.functions.base import Epigraph, QuadraticForm
+from dcprog.program.constants import constant, shortened
+from dcprog.program.expressions import BoundFunction, Kink, Parts, take_apart
+from dcprog.program.matrix_constraint import MatrixConstraint
+from dcprog.typing import Indices, Vector
+
+DEEPEST = 100
+"""Levels of maxima within maxima; each costs as much as all that are inside it."""
+
+
+class ConvexSet:
+    """Collects bounds, rows and smooth constraints over the model's n variables and the epigraph variables behind them."""
+
+    def __init__(self, lower: Vector, upper: Vector, index: Mapping[int, int]) -> None:
+        self.n = self.size = len(lower)
+        self._lower, self._upper, self.index = lower, upper, index
+        self._blocks: list[tuple[Any, Vector, Vector]] = []
+        self._rows: list[tuple[dict[int, float], float, float]] = []
+        self._smooth_rows: list[list[SmoothTerm]] = []
+        self._kinks: list[tuple[int, Kink]] = []
+        self._epigraphs: list[tuple[range, Indices, Epigraph]] = []
+        self._depth = 0
+        self.origins: list[tuple[str, bool]] = []
+        """Of each smooth row: what it came from, and whether the user declared that convex."""
+        self._origin = ("g", False)
+        self._stacked: tuple[tuple[int, int, int], tuple[Any, Vector, Vector]] | None = None
+
+    def copy(self) -> ConvexSet:
+        """A set that can grow on its own; what is in it is shared."""
+        other = copy(self)
+        other._blocks, other._rows = list(self._blocks), list(self._rows)
+        other._epigraphs = list(self._epigraphs)
+        other._smooth_rows, other._kinks, other.origins = list(self._smooth_rows), list(self._kinks), list(self.origins)
+        return other
+
+    def add_matrix(self, component: MatrixConstraint) -> None:
+        """The rows lower ≤ A x ≤ upper that hold; columns of fixed variables move to the limits."""
+        matrix, lower, upper = component.matrix, component.lower, component.upper
+        kept = component.unchanged()
+        if not kept.all():
+            matrix, lower, upper = sp.csc_array(sp.csr_array(matrix)[kept]), lower[kept], upper[kept]
+        fixed = np.array([v.fixed for v in component.variables], dtype=bool)
+        if fixed.any():
+            values = np.array([constant(v) for v in component.variables if v.fixed])
+            shift = matrix[:, np.flatnonzero(fixed)] @ values
+            matrix, lower, upper = matrix[:, np.flatnonzero(~fixed)], lower - shift, upper - shift
+        try:
+            columns = np.array([self.index[id(v)] for v in component.variables if not v.fixed], dtype=np.int64)
+        except KeyError:
+            raise ModelError(f"{component.name} has variables of another model: use variables of one model") from None
+        self._blocks.append((_place(matrix, columns, self.n), lower, upper))
+
+    def add_constraint(self, constraint: Any, declared: bool) -> None:
+        """An ordinary Pyomo constraint: linear, convex quadratic, with kinks, or declared convex."""
+        body, lower, upper = _body_and_limits(constraint)
+        parts = take_apart(body, self.index, self.n, f"constraint {constraint.name}")
+        if parts.is_affine:
+            self._rows.append((parts.linear, lower - parts.constant, upper - parts.constant))
+            return
+        if lower == upper:
+            raise ConvexityError(
+                f"constraint {constraint.name} is a non-linear equation, which does not give a convex set: relax it to ≤"
+            )
+        for side, excess in ((parts, -upper), (_negated(parts), lower)):
+            if np.isfinite(excess):
+                below_zero = replace(side, constant=side.constant + excess)
+                self._check_convex(below_zero, constraint.name, declared)
+                self._origin = (f"constraint {constraint.name}", declared)
+                self._add_below_zero(self._without_kinks(below_zero, f"constraint {constraint.name}"))
+
+    def subproblem(self, g: Parts) -> Subproblem:
+        """min g over C, its kinks as rows."""
+        self._origin = ("a piece of a maximum in g", False)
+        smooth = self._without_kinks(g, "g")
+        N = self.size
+        epigraph = np.full(N - self.n, np.inf)
+        A, row_lower, row_upper = self._stacked_rows()
+        terms = _nonlinear_terms(smooth)
+        return Subproblem(
+            c=smooth.c(N),
+            Q=smooth.Q(N),
+            A=A,
+            row_lower=row_lower,
+            row_upper=row_upper,
+            lower=np.concatenate([self._lower, -epigraph]),
+            upper=np.concatenate([self._upper, epigraph]),
+            smooth=SmoothSum(terms, N) if terms else None,
+            constraints=tuple(SmoothSum(row, N) for row in self._smooth_rows),
+        )
+
+    def lift(self, x: Vector) -> Vector:
+        """x followed by the values of the kinks and of the epigraph variables."""
+        z = np.zeros(self.size)
+        z[: self.n] = x
+        for position, kink in self._kinks:
+            z[position] = TapeBatch([kink.tape]).values(x)[0]
+        for t, indices, epigraph in self._epigraphs:
+            z[t.start : t.stop] = epigraph_point(epigraph, x[indices])
+        return z
+
+    def _new_variables(self, count: int) -> range:
+        self.size += count
+        return range(self.size - count, self.size)
+
+    def _without_kinks(self, parts: Parts, where: str) -> Parts:
+        """``parts`` with every kink and polyhedral function replaced by epigraph variables."""
+        _refuse_inner_kinks(parts, where)
+        out = Parts(parts.n, parts.constant, dict(parts.linear), dict(parts.quadratic), list(parts.tapes))
+        for kink in parts.kinks:
+            _check_weight(kink.weight, "abs" if kink.is_abs else "maximum", where)
+            if kink.weight > 0:
+                out.linear[self._kink_variable(kink, where)] = kink.weight
+        for bound in parts.functions:
+            _check_weight(bound.weight, repr(bound.function), where)
+            if bound.weight > 0:
+                self._smooth_function(bound, out, where)
+        return out
+
+    def _kink_variable(self, kink: Kink, where: str) -> int:
+        pieces = [take_apart(p, self.index, self.n) for p in kink.pieces]
+        if kink.is_abs:
+            if not pieces[0].is_affine:
+                raise ConvexityError(
+                    f"abs({shortened(kink.pieces[0])}) in {where}: |·| of something non-linear is not convex in general; "
+                    "use maximum(…)"
+                )
+            pieces.append(_negated(pieces[0]))
+        rows = self._inner_rows(pieces, where)
+        for row in rows:
+            Q = row.Q(self.size)
+            if not row.tapes and Q is not None and not is_positive_semidefinite(Q):
+                raise ConvexityError(
+                    f"a quadratic piece of a maximum in {where} is not convex: its matrix has a negative eigenvalue"
+                )
+        t = self._new_variables(1)[0]
+        self._kinks.append((t, kink))
+        for row in rows:
+            row.linear[t] = row.linear.get(t, 0.0) - 1.0
+            self._add_below_zero(row)
+        return t
+
+    def _inner_rows(self, pieces: list[Parts], where: str) -> list[Parts]:
+        """The pieces of a kink without the kinks that they hold in turn."""
+        if self._depth == DEEPEST:
+            raise ModelError(f"maxima are nested more than {DEEPEST} deep in {where}: name inner ones by variables t, t ≥ …")
+        self._depth += 1
+        rows = [self._without_kinks(p, where) for p in pieces]
+        self._depth -= 1
+        return rows
+
+    def _smooth_function(self, bound: BoundFunction, out: Parts, where: str) -> None:
+        function, indices = bound.function, bound.indices
+        form = function.quadratic(len(indices))
+        epigraph = None if form or function.smooth else function.epigraph(len(indices))
+        if form is not None:
+            scaled = QuadraticForm(bound.weight * form.Q, bound.weight * form.c, bound.weight * form.constant)
+            out.forms.append((indices, scaled))
+            out.constant += scaled.constant
+        elif epigraph is not None:
+            t = self._new_variables(len(epigraph.c))
+            self._epigraphs.append((t, indices, epigraph))
+            out.linear.update(zip(t, (bound.weight * epigraph.c).tolist(), strict=True))
+            columns = np.concatenate([indices, np.arange(t.start, t.stop)])
+            both = sp.hstack([sp.csc_array(epigraph.A), sp.csc_array(epigraph.B)], format="csc")
+            matrix = _place(both, columns, self.size)
+            self._blocks.append((matrix, np.full(len(epigraph.b), -np.inf), np.asarray(epigraph.b, dtype=float)))
+        elif function.smooth:
+            out.functions.append(bound)
+        else:
+            raise ModelError(f"{function!r} in {where} has kinks and gives no epigraph: give it one, or put it into h")
+
+    def _check_convex(self, parts: Parts, name: str, declared: bool) -> None:
+        if declared:
+            return
+        if parts.tapes:
+            raise ConvexityError(
+                f"constraint {name} is neither linear nor convex quadratic: if you know that it is convex, declare it with "
+                f"DCProgram(…, convex=[m.{name}])"
+            )
+        Q = parts.Q(self.n)
+        if Q is not None and not is_positive_semidefinite(Q):
+            raise ConvexityError(f"constraint {name} is not convex: its quadratic part has an eigenvalue of the wrong sign")
+
+    def _add_below_zero(self, row: Parts) -> None:
+        """row ≤ 0, a linear row if it is affine."""
+        c, Q = row.c(self.size), row.Q(self.size)
+        columns = np.flatnonzero(c)
+        if row.is_affine:
+            self._rows.append((dict(zip(columns.tolist(), c[columns].tolist(), strict=True)), -np.inf, -row.constant))
+            return
+        terms: list[SmoothTerm] = [LinearTerm(columns, c[columns], row.constant)]
+        if Q is not None:
+            terms.append(QuadraticTerm(Q))
+        self._smooth_rows.append(terms + _nonlinear_terms(row))
+        self.origins.append(self._origin)
+
+    def _stacked_rows(self) -> tuple[Any, Vector, Vector]:
+        key = (len(self._blocks), len(self._rows), self.size)
+        if self._stacked is None or self._stacked[0] != key:
+            self._stacked = (key, self._stack())
+        return self._stacked[1]
+
+    def _stack(self) -> tuple[Any, Vector, Vector]:
+        blocks = [(_resized_columns(matrix, self.size), low, high) for matrix, low, high in self._blocks]
+        if self._rows:
+            counts = [len(linear) for linear, _, _ in self._rows]
+            columns = np.fromiter((j for linear, _, _ in self._rows for j in linear), dtype=np.int64, count=sum(counts))
+            data = np.fromiter((v for linear, _, _ in self._rows for v in linear.values()), dtype=float, count=sum(counts))
+            row = np.repeat(np.arange(len(self._rows)), counts)
+            matrix = sp.csc_array((data, (row, columns)), shape=(len(self._rows), self.size))
+            blocks.append((matrix, np.array([r[1] for r in self._rows]), np.array([r[2] for r in self._rows])))
+        if not blocks:
+            return sp.csc_array((0, self.size)), np.empty(0), np.empty(0)
+        if len(blocks) == 1:
+            return blocks[0]
+        matrix = sp.vstack([b[0] for b in blocks], format="csc")
+        return matrix, np.concatenate([b[1] for b in blocks]), np.concatenate([b[2] for b in blocks])
+
+
+def _nonlinear_terms(parts: Parts) -> list[SmoothTerm]:
+    return [*batch(parts.tapes), *(FunctionTerm(b.function, b.indices, b.weight) for b in parts.functions)]
+
+
+def _check_weight(weight: float, what: str, where: str) -> None:
+    if weight < 0:
+        raise ConvexityError(
+            f"{what} has the negative coefficient {weight} in {where}, which makes it concave: move it to the other side"
+        )
+
+
+def _refuse_inner_kinks(parts: Parts, where: str) -> None:
+    for tape in parts.tapes:
+        kinks = {operation.name for operation in tape.operations} & {"abs", "max"}
+        if kinks:
+            raise ModelError(
+                f"{kinks.pop()} stands inside a product, power or function in {where}, where no epigraph row can replace "
+                "it: add a variable t with the constraint t ≥ … to the model and use t"
+            )
+
+
+def _negated(parts: Parts) -> Parts:
+    return Parts(
+        parts.n,
+        -parts.constant,
+        {i: -c for i, c in parts.linear.items()},
+        {ij: -q for ij, q in parts.quadratic.items()},
+        [t._replace(weight=-t.weight) for t in parts.tapes],
+        [Kink(-k.weight, k.is_abs, k.pieces, k.tape._replace(weight=-k.weight)) for k in parts.kinks],
+        [BoundFunction(-b.weight, b.function, b.indices) for b in parts.functions],
+    )
+
+
+def _body_and_limits(constraint: Any) -> tuple[Any, float, float]:
+    """The body of a constraint, and the numbers that it lies between."""
+    try:
+        body, low, high = constraint.body, constraint.lb, constraint.ub
+        lower, upper = -np.inf if low is None else float(low), np.inf if high is None else float(high)
+    except (ArithmeticError, AttributeError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"constraint {constraint.name} cannot be read ({' '.join(str(error).split())}): its limits have to be numbers, "
+            "or parameters and fixed variables with a value"
+        ) from None
+    if not lower <= upper:
+        raise DataError(f"constraint {constraint.name} has limits [{lower}, {upper}], which no point satisfies")
+    return body, lower, upper
+
+
+def _place(matrix: Any, columns: Any, size: int) -> Any:
+    """The columns of ``matrix`` at the positions ``columns`` of a matrix with ``size`` columns."""
+    if len(columns) == size and (columns == np.arange(size)).all():
+        return matrix
+    order = np.argsort(columns, kind="stable")
+    counts = np.zeros(size + 1, dtype=np.int64)
+    counts[columns + 1] = np.diff(matrix.indptr)
+    ordered = matrix if (order == np.arange(len(order))).all() else matrix[:, order]
+    return sp.csc_array((ordered.data, ordered.indices, np.cumsum(counts)), shape=(matrix.shape[0], size))
+
+
+def _resized_columns(matrix: Any, size: int) -> Any:
+    if matrix.shape[1] == size:
+        return matrix
+    indptr = np.concatenate([matrix.indptr, np.full(size - matrix.shape[1], matrix.indptr[-1])])
+    return sp.csc_array((matrix.data, matrix.indices, indptr), shape=(matrix.shape[0], size))

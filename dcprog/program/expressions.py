@@ -1,0 +1,244 @@
+"""Pyomo expressions taken apart: constant, linear, quadratic, smooth tapes, kinks and vectorised functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import pyomo.core.expr.numeric_expr as px
+import scipy.sparse as sp
+from pyomo.core.expr.numvalue import is_potentially_variable
+
+from dcprog.convex.tape import Tape, TapeBatch
+from dcprog.errors import DataError, ModelError
+from dcprog.functions.base import ConvexFunction, QuadraticForm
+from dcprog.functions.binding import FunctionExpression, check_scalar
+from dcprog.functions.compose import merged
+from dcprog.program.constants import Fixed, constant, shortened
+from dcprog.program.polynomial import Polynomial, polynomial, product
+from dcprog.program.recorder import Recorder, position
+from dcprog.typing import Indices, Sparse, Vector
+
+
+@dataclass
+class BoundFunction:
+    """weight · function(x[indices])."""
+
+    weight: float
+    function: ConvexFunction
+    indices: Indices
+
+
+@dataclass
+class Kink:
+    """weight · max(pieces), or weight · |piece|."""
+
+    weight: float
+    is_abs: bool
+    pieces: tuple[Any, ...]
+    tape: Tape
+
+
+@dataclass
+class Parts:
+    """An expression as the sum of its parts."""
+
+    n: int
+    constant: float = 0.0
+    linear: dict[int, float] = field(default_factory=dict)
+    quadratic: dict[tuple[int, int], float] = field(default_factory=dict)
+    tapes: list[Tape] = field(default_factory=list)
+    kinks: list[Kink] = field(default_factory=list)
+    functions: list[BoundFunction] = field(default_factory=list)
+    forms: list[tuple[Indices, QuadraticForm]] = field(default_factory=list)
+    """Quadratic forms of whole vectors, whose coefficients nobody looks at one by one."""
+
+    def c(self, size: int) -> Vector:
+        """The linear coefficients, as a vector of ``size`` variables."""
+        out = np.zeros(size)
+        if self.linear:
+            out[list(self.linear)] = list(self.linear.values())
+        for indices, form in self.forms:
+            np.add.at(out, indices, form.c)
+        return out
+
+    def Q(self, size: int) -> Sparse | None:  # noqa: N802 (its name in the formula)
+        """Symmetric Q of ½x'Qx over ``size`` variables; None if it is zero."""
+        blocks = []
+        if self.quadratic:
+            i, j = np.array(list(self.quadratic), dtype=np.int64).T
+            half = sp.coo_array((np.array(list(self.quadratic.values())), (i, j)), shape=(size, size))
+            blocks.append(half + half.T)
+        for indices, form in self.forms:
+            q = sp.coo_array(form.Q)
+            blocks.append(sp.coo_array((q.data, (indices[q.row], indices[q.col])), shape=(size, size)))
+        Q = sp.csc_array(sum(blocks[1:], blocks[0])) if blocks else None
+        if Q is not None:
+            Q.eliminate_zeros()
+        return None if Q is None or Q.nnz == 0 else Q
+
+    @property
+    def is_affine(self) -> bool:
+        """Whether only the constant and the linear part are there."""
+        return not (self.quadratic or self.tapes or self.kinks or self.functions or self.Q(self.n) is not None)
+
+
+def take_apart(expression: Any, index: Mapping[int, int], n: int, where: str = "the expression") -> Parts:
+    """The parts of ``expression``; ``index`` maps id(variable) to its position among the n variables.
+
+    Fixed variables and parameters count with their values. ``where`` says in errors what the expression is.
+    """
+    check_scalar(expression, where)
+    if isinstance(expression, Real | np.ndarray):
+        expression = constant(expression)
+    reader = _Reader(Parts(n), index)
+    try:
+        reader.read(expression)
+    except RecursionError:
+        raise ModelError(f"{where} is nested too deeply to be read: name parts of it by variables and constraints") from None
+    _check_finite(reader.parts, expression)
+    return reader.parts
+
+
+class _Reader:
+    """Sorts the additive terms of an expression into ``parts``."""
+
+    def __init__(self, parts: Parts, index: Mapping[int, int]) -> None:
+        self.parts, self.index = parts, index
+        self.fixed, self.recorder = Fixed(), Recorder(index)
+
+    def read(self, expression: Any) -> None:
+        stack = [(expression, 1.0)]
+        while stack:
+            node, weight = stack.pop()
+            stack.extend(self._term(node, weight))
+        self.parts.quadratic = {pair: q for pair, q in self.parts.quadratic.items() if q != 0.0}
+
+    def _term(self, node: Any, weight: float) -> list[tuple[Any, float]]:
+        """Take weight · node in, or return the terms that it is the sum of."""
+        kind = type(node)
+        if not is_potentially_variable(node):
+            self.parts.constant += weight * constant(node)
+        elif kind is px.MonomialTermExpression:
+            return [(node.arg(1), weight * constant(node.arg(0)))]
+        elif kind in (px.SumExpression, px.LinearExpression):
+            return [(term, weight) for term in reversed(node.args)]
+        elif kind is px.NegationExpression:
+            return [(node.arg(0), -weight)]
+        elif node.is_variable_type() and not node.fixed:
+            _add(self.parts.linear, position(node, self.index), weight)
+        elif kind is px.ProductExpression and (self.fixed(node.arg(0)) or self.fixed(node.arg(1))):
+            factor, other = node.args if self.fixed(node.arg(0)) else reversed(node.args)
+            return [(other, weight * constant(factor))]
+        elif kind is px.DivisionExpression and self.fixed(node.arg(1)):
+            return [(node.arg(0), weight * constant(1 / node.arg(1)))]
+        elif self.fixed(node):
+            self.parts.constant += weight * constant(node)
+        elif node.is_named_expression_type():
+            return [(node.arg(0), weight)]
+        elif kind is px.MinExpression:
+            return [(px.MaxExpression(tuple(-piece for piece in node.args)), -weight)]
+        else:
+            self._curved(node, weight)
+        return []
+
+    def _curved(self, node: Any, weight: float) -> None:
+        """A term that is no sum: a vectorised function, a kink, a product or power that may be quadratic, or a tape."""
+        parts, kind = self.parts, type(node)
+        if kind is FunctionExpression:
+            positions = np.array([position(v, self.index) for v in node.args], dtype=np.int64)
+            parts.functions.append(BoundFunction(weight, *merged(node.function, positions)))
+        elif kind in (px.AbsExpression, px.MaxExpression):
+            tape = self.recorder.record(node, weight)
+            if not self._is_number(tape):
+                pieces = tuple(node.args) if kind is px.AbsExpression else _pieces(node)
+                parts.kinks.append(Kink(weight, kind is px.AbsExpression, pieces, tape))
+        else:
+            self._smooth(node, weight)
+
+    def _smooth(self, node: Any, weight: float) -> None:
+        """A quadratic form as such, everything else as a tape."""
+        quadratic = self._product_of_affine(node)
+        if quadratic is None:
+            tape = self.recorder.record(node, weight)
+            quadratic = polynomial(tape)
+            if quadratic is None:
+                if not self._is_number(tape):
+                    self.parts.tapes.append(tape)
+                return
+        self._add_polynomial(quadratic, weight)
+
+    def _is_number(self, tape: Tape) -> bool:
+        """Whether no variable is left in a tape, as in exp(x⁰), which is then added to the constant."""
+        if not tape.variables:
+            self.parts.constant += TapeBatch([tape]).value(np.empty(0))
+        return not tape.variables
+
+    def _add_polynomial(self, polynomial: Polynomial, weight: float) -> None:
+        self.parts.constant += weight * polynomial.constant
+        for i, c in polynomial.linear.items():
+            _add(self.parts.linear, i, weight * c)
+        for pair, c in polynomial.quadratic.items():
+            _add(self.parts.quadratic, pair, weight * c)
+
+    def _product_of_affine(self, node: Any) -> Polynomial | None:
+        """(a'x + b)² and (a'x + b)(c'x + d), the most frequent terms, without the detour of a tape."""
+        if type(node) is px.PowExpression and type(node.arg(1)) in (int, float) and node.arg(1) == 2:
+            form = self._affine(node.arg(0))
+            return None if form is None else product(form, form)
+        if type(node) is px.ProductExpression:
+            one = self._affine(node.arg(0))
+            two = None if one is None else self._affine(node.arg(1))
+            return None if one is None or two is None else product(one, two)
+        return None
+
+    def _affine(self, expression: Any) -> Polynomial | None:
+        """An expression of degree ≤ 1; None if its shape does not say at once that it is one."""
+        form = Polynomial(0.0, {}, {})
+        offset, stack = 0.0, [(expression, 1.0)]
+        while stack:
+            node, weight = stack.pop()
+            kind = type(node)
+            if not is_potentially_variable(node):
+                offset += weight * constant(node)
+            elif node.is_variable_type():
+                if node.fixed:
+                    offset += weight * constant(node)
+                else:
+                    _add(form.linear, position(node, self.index), weight)
+            elif kind is px.MonomialTermExpression:
+                stack.append((node.arg(1), weight * constant(node.arg(0))))
+            elif kind in (px.SumExpression, px.LinearExpression):
+                stack.extend((term, weight) for term in node.args)
+            elif kind is px.NegationExpression:
+                stack.append((node.arg(0), -weight))
+            else:
+                return None
+        return form._replace(constant=offset, linear={i: c for i, c in form.linear.items() if c != 0.0})
+
+
+def _pieces(node: Any) -> tuple[Any, ...]:
+    """The pieces of a maximum, those of maxima among them included: max(max(a, b), c) = max(a, b, c)."""
+    stack, pieces = list(reversed(node.args)), []
+    while stack:
+        piece = stack.pop()
+        if type(piece) is px.MaxExpression:
+            stack.extend(reversed(piece.args))
+        else:
+            pieces.append(piece)
+    return tuple(pieces)
+
+
+def _add(coefficients: dict[Any, float], key: Any, amount: float) -> None:
+    coefficients[key] = coefficients.get(key, 0.0) + amount
+
+
+def _check_finite(parts: Parts, expression: Any) -> None:
+    numbers = [parts.constant, *parts.linear.values(), *parts.quadratic.values(), *(b.weight for b in parts.functions)]
+    numbers += [c for t in parts.tapes for c in (*t.constants, t.weight)]
+    numbers += [c for k in parts.kinks for c in (*k.tape.constants, k.weight)]
+    if not np.isfinite(numbers).all():
+        raise DataError(f"a coefficient of {shortened(expression)} is NaN or infinite: check where it came from")

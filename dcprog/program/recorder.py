@@ -1,0 +1,142 @@
+"""Pyomo expressions written down as tapes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pyomo.core.expr.numeric_expr as px
+from pyomo.core.expr.numvalue import is_potentially_variable, native_numeric_types
+from pyomo.core.expr.visitor import StreamBasedExpressionVisitor
+
+from dcprog.convex.tape import UNARY, Operation, Tape
+from dcprog.errors import ModelError
+from dcprog.functions.binding import FunctionExpression
+from dcprog.program.constants import constant, leaf_is_fixed, no_value, shortened
+
+SMOOTH_FUNCTIONS = frozenset(UNARY) - {"abs", "reciprocal"}
+
+
+def position(variable: Any, index: Mapping[int, int]) -> int:
+    """Where a variable lives in x."""
+    try:
+        return index[id(variable)]
+    except KeyError:
+        if variable.fixed:
+            raise ModelError(
+                f"variable {variable.name} is fixed inside a vectorised function: unfix it, or leave it out"
+            ) from None
+        raise ModelError(
+            f"variable {variable.name} belongs to another model, or to a deactivated block: use variables of the model given"
+        ) from None
+
+
+class _Constant(float):
+    """A subexpression that is a number."""
+
+
+class Recorder(StreamBasedExpressionVisitor):  # type: ignore[misc]
+    """Writes the operations of expressions down; references are ('v', i), ('c', i), ('o', i) until all are known."""
+
+    def __init__(self, index: Mapping[int, int]) -> None:
+        super().__init__()
+        self.index = index
+        self._forget()
+
+    def record(self, expression: Any, weight: float) -> Tape:
+        """The tape of weight · expression."""
+        self._forget()
+        self._emit("sum", self.walk_expression(expression))  # so that a variable alone, or a number, is an operation
+        k, m = len(self.variables), len(self.constants)
+        offset = {"v": 0, "c": k, "o": k + m}
+        operations = tuple(Operation(name, tuple(offset[kind] + i for kind, i in refs)) for name, refs in self.operations)
+        return Tape(tuple(self.variables), tuple(self.constants), operations, weight)
+
+    def _forget(self) -> None:
+        self.variables: dict[int, int] = {}
+        self.constants: list[float] = []
+        self.operations: list[tuple[str, tuple[tuple[str, int], ...]]] = []
+
+    def initializeWalker(self, expr: Any) -> tuple[bool, Any]:  # noqa: N802 (Pyomo's name)
+        return self.beforeChild(None, expr, 0)
+
+    def beforeChild(self, node: Any, child: Any, child_idx: int) -> tuple[bool, Any]:  # noqa: N802
+        if type(child) in native_numeric_types or not is_potentially_variable(child):
+            return False, _Constant(constant(node if child is None else child))  # None: what an empty Expression holds
+        if child.is_variable_type():
+            return False, _Constant(constant(child)) if child.fixed else self._variable(child)
+        if type(child) is px.PowExpression and leaf_is_fixed(child.arg(1)) and constant(child.arg(1)) == 0.0:
+            return False, _Constant(1.0)  # its slope as a power would be 0 · ∞ where the base is 0
+        if isinstance(child, px.Expr_ifExpression):
+            raise ModelError(
+                f"Expr_if in {shortened(child)} has no derivative where it switches: decide in Python if the condition is "
+                "known, or write dcprog.maximum(…) of the two cases"
+            )
+        return True, None
+
+    def exitNode(self, node: Any, data: list[Any]) -> Any:  # noqa: N802
+        if node.is_named_expression_type():
+            return data[0]
+        if all(isinstance(d, _Constant) for d in data):
+            return _computed(node, data)
+        if isinstance(node, px.SumExpression | px.LinearExpression):
+            return self._emit("sum", *data)
+        if isinstance(node, px.NegationExpression):
+            return self._emit("product", _Constant(-1.0), data[0])
+        if isinstance(node, px.ProductExpression):
+            return self._emit("product", *data)
+        if isinstance(node, px.DivisionExpression):
+            return self._quotient(node, *data)
+        if isinstance(node, px.PowExpression):
+            return self._power(node, *data)
+        if isinstance(node, px.MaxExpression):
+            return self._emit("max", *data)
+        if isinstance(node, px.MinExpression):
+            negated = [self._emit("product", _Constant(-1.0), d) for d in data]
+            return self._emit("product", _Constant(-1.0), self._emit("max", *negated))
+        if isinstance(node, px.AbsExpression):
+            return self._emit("abs", data[0])
+        if isinstance(node, px.UnaryFunctionExpression) and node.getname() in SMOOTH_FUNCTIONS:
+            return self._emit(node.getname(), data[0])
+        if isinstance(node, FunctionExpression):
+            raise ModelError(f"{node.function!r} stands inside a product, power or function: it can only be added")
+        raise ModelError(
+            f"{node.getname()} in {shortened(node)} has no derivative here: use smooth functions, abs and dcprog.maximum"
+        )
+
+    def _variable(self, variable: Any) -> tuple[str, int]:
+        return "v", self.variables.setdefault(position(variable, self.index), len(self.variables))
+
+    def _emit(self, name: str, *args: Any) -> tuple[str, int]:
+        self.operations.append((name, tuple(self._reference(a) for a in args)))
+        return "o", len(self.operations) - 1
+
+    def _reference(self, a: Any) -> tuple[str, int]:
+        if not isinstance(a, _Constant):
+            reference: tuple[str, int] = a
+            return reference
+        self.constants.append(float(a))
+        return "c", len(self.constants) - 1
+
+    def _quotient(self, node: Any, a: Any, b: Any) -> tuple[str, int]:
+        if isinstance(b, _Constant) and b == 0.0:
+            raise no_value(node, ZeroDivisionError("division by zero"))
+        inverse = _Constant(1.0 / b) if isinstance(b, _Constant) else self._emit("reciprocal", b)
+        return self._emit("product", a, inverse)
+
+    def _power(self, node: Any, base: Any, exponent: Any) -> tuple[str, int]:
+        if isinstance(exponent, _Constant):
+            return self._emit("power", base, exponent)
+        if isinstance(base, _Constant) and base <= 0.0:
+            raise ModelError(f"{shortened(node)} has the base {float(base):g}, whose powers are not real: take a base > 0")
+        logarithm = _Constant(math.log(base)) if isinstance(base, _Constant) else self._emit("log", base)
+        return self._emit("exp", self._emit("product", exponent, logarithm))
+
+
+def _computed(node: Any, data: list[Any]) -> _Constant:
+    """A node whose arguments are all numbers."""
+    try:
+        return _Constant(node._apply_operation([float(d) for d in data]))
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise no_value(node, error) from None

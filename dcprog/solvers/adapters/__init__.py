@@ -1,0 +1,1 @@
+"""Foreign solvers, one small file each."""

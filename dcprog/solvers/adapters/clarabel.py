@@ -1,0 +1,138 @@
+"""Clarabel: an interior-point method on the homogeneous embedding, for LP and convex QP (Goulart & Chen, 2024)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from dcprog.convex.problem import ProblemClass, Subproblem
+from dcprog.errors import CapabilityError
+from dcprog.solvers.adapters.piqp import sparse_operations
+from dcprog.solvers.adapters.qp import INFINITY, answer, apply_options, hessian_of, rows_of
+from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.typing import Vector
+
+CLAIMS = {
+    "Solved": Claim.OPTIMAL,
+    "AlmostSolved": Claim.OPTIMAL,  # to the reduced tolerances, which are set below
+    "PrimalInfeasible": Claim.INFEASIBLE,
+    "AlmostPrimalInfeasible": Claim.INFEASIBLE,
+    "DualInfeasible": Claim.UNBOUNDED,
+    "AlmostDualInfeasible": Claim.UNBOUNDED,
+    "MaxTime": Claim.TIME_LIMIT,
+}
+SET_UP_RATE = 5e8
+"""Operations of one factorisation for a second of set-up: 4e8 to 2e9 on problems that take more than 0.05 s."""
+
+
+class Clarabel(Solver):
+    """Clarabel by its own interface, at tolerance 1e-10 and on one thread.
+
+    It runs beside the thread that asks, which leaves it at the time limit or at Ctrl-C; only its set-up cannot be left.
+    """
+
+    name = "clarabel"
+    module = "clarabel"
+    distribution = "clarabel"
+    install = "pip install 'dcprog[solvers]'"
+    classes = frozenset({ProblemClass.LP, ProblemClass.QP})
+    features = Feature.DUALS | Feature.LINEAR_ROWS
+    interruptible = False
+
+    def estimate_seconds(self, problem: Subproblem) -> float:
+        return sparse_operations(problem) / SET_UP_RATE
+
+    def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
+        return ClarabelSession(problem, options)
+
+
+class ClarabelSession(Session):
+    """min ½z'Qz + q'z, Gz + s = b, with s = 0 for equations and s ≥ 0 for upper limits and for lower ones turned round."""
+
+    def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
+        import clarabel
+
+        self.problem = problem
+        self.rows = rows_of(problem, (problem.lower > -INFINITY) | (problem.upper < INFINITY))
+        lower, upper, eq = self.rows.lower, self.rows.upper, self.rows.equality
+        self.equal, self.above, self.below = (
+            np.flatnonzero(k) for k in (eq, ~eq & (upper < np.inf), ~eq & (lower > -np.inf))
+        )
+        K = self.rows.K.tocsr()
+        G = sp.csc_matrix(sp.vstack([K[self.equal], K[self.above], -K[self.below]]))
+        b = np.concatenate([upper[self.equal], upper[self.above], -lower[self.below]])
+        self.settings = settings = clarabel.DefaultSettings()
+        settings.verbose, settings.max_threads = False, 1
+        settings.presolve_enable = False  # it would drop rows, and then the cost could not be changed any more
+        settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = 1e-10
+        settings.reduced_tol_feas = settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = 1e-7
+        apply_options("clarabel", settings, options)
+        self.limit, settings.time_limit = settings.time_limit, np.inf
+        cones = [clarabel.ZeroConeT(len(self.equal)), clarabel.NonnegativeConeT(len(self.above) + len(self.below))]
+        self.data = sp.triu(hessian_of(problem), format="csc"), problem.c, G, b, cones, settings
+        if options:
+            self._check(options)
+        self.solver: Any = None
+
+    def _check(self, options: Mapping[str, Any]) -> None:
+        """Refuse values that a setting does not take, on the smallest problem there is."""
+        import clarabel
+
+        one = sp.csc_matrix(np.eye(1))
+        try:
+            clarabel.DefaultSolver(one, np.zeros(1), one, np.ones(1), [clarabel.NonnegativeConeT(1)], self.settings)
+        except Exception as error:  # it has no class of its own for that
+            raise CapabilityError(f"clarabel does not take the options {dict(options)}: {error}") from None
+
+    def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
+        import clarabel
+
+        limit = min(self.limit, np.inf if time_limit is None else time_limit)
+        deadline = time.perf_counter() + limit
+        if self.solver is None:
+            if limit < np.inf and (estimate := Clarabel().estimate_seconds(self.problem)) >= limit:
+                return Answer(Claim.TIME_LIMIT, message=f"its set-up takes about {estimate:.1g} s")
+            self.solver = clarabel.DefaultSolver(*self.data)
+        self.solver.update(q=c)
+        # One that is left to itself ends at its next iteration, and is not used again.
+        solver, self.solver = self.solver, None
+        found = _run(solver, deadline)
+        if found is None:
+            return Answer(Claim.TIME_LIMIT, message="time limit reached")
+        self.solver, status = solver, str(found.status)
+        s, k = np.array(found.z), (len(self.equal), len(self.equal) + len(self.above))
+        y = np.zeros(len(self.rows.lower))
+        y[self.equal] = -s[: k[0]]
+        y[self.above] -= s[k[0] : k[1]]
+        y[self.below] += s[k[1] :]
+        claim = CLAIMS.get(status, Claim.FAILED)
+        return answer(self.problem, c, claim, np.array(found.x), self.rows.duals(y), status, found.iterations)
+
+
+def _run(solver: Any, deadline: float) -> Any:
+    """The solution; None at the deadline. Clarabel lets other threads run, so that an interrupt is heard at once."""
+    left, found = threading.Event(), []
+
+    def run() -> None:
+        try:
+            found.append(solver.solve())
+        except BaseException as error:  # raised again below, in the thread that asked
+            found.append(error)
+
+    solver.set_termination_callback(lambda info: left.is_set())
+    worker = threading.Thread(target=run, daemon=True)
+    try:
+        worker.start()
+        worker.join(None if deadline == np.inf else max(deadline - time.perf_counter(), 0.0))
+    finally:
+        left.set()
+    if worker.is_alive():
+        return None
+    if isinstance(found[0], BaseException):
+        raise found[0]
+    return found[0]

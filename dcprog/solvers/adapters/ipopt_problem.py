@@ -1,0 +1,117 @@
+"""The subproblem as Ipopt asks for it: values, first and second derivatives, and their fixed sparse structures.
+
+    f(z) = ½z'Qz + c'z + φ(z),   g(z) = [A z; ψ(z)],   ∇²L = σ(Q + ∇²φ) + Σ λᵢ ∇²ψᵢ
+
+Of the Hessian the lower triangle is given, as triplets: Ipopt adds up those that repeat.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from dcprog.convex.problem import Subproblem
+from dcprog.convex.terms import SmoothSum
+from dcprog.solvers.base import finite
+from dcprog.typing import Indices, Vector
+
+
+def guarded(callback: Callable[..., Any]) -> Callable[..., Any]:
+    """A callback of z: its exception waits until Ipopt has returned, its NaN or infinity makes Ipopt shorten the step.
+
+    cyipopt would go on with whatever numbers it finds after an exception, and loses one raised in the Hessian.
+    """
+
+    @functools.wraps(callback)
+    def call(self: Callbacks, z: Vector, *args: Any) -> Any:
+        from cyipopt import CyIpoptEvaluationError
+
+        if self.error is None:
+            try:
+                value = callback(self, z[: self.problem.n], *args)
+                if np.isfinite(value).all():
+                    return value
+            except BaseException as error:  # an interrupt too: Ipopt has to unwind first
+                self.error = error
+        raise CyIpoptEvaluationError
+
+    return call
+
+
+class Callbacks:
+    """What ``cyipopt.Problem`` calls. Free rows are left out.
+
+    Ipopt refuses more equations than variables, even if they are consistent: z is then padded with variables in [−1, 1] that
+    appear nowhere.
+    """
+
+    def __init__(self, problem: Subproblem) -> None:
+        self.problem, self.c = problem, problem.c
+        self.rows = np.flatnonzero(np.isfinite(problem.row_lower) | np.isfinite(problem.row_upper))
+        self.padding = max(0, int(problem.equality.sum() - (problem.lower < problem.upper).sum()))
+        self.size = problem.n + self.padding
+        self._A = sp.csr_array(problem.A)[self.rows].tocoo()
+        if len(self.rows) and not self._A.nnz:  # Ipopt refuses rows without a single coefficient
+            self._A = sp.coo_array(([0.0], ([0], [0])), shape=self._A.shape)
+        self._Q = sp.coo_array((problem.n, problem.n) if problem.Q is None else sp.tril(problem.Q))
+        self._phi = SmoothSum([], problem.n) if problem.smooth is None else problem.smooth
+        self.error: BaseException | None = None
+        self.iterations = 0
+
+    def load(self) -> Any:
+        """A ``cyipopt.Problem`` that calls this object."""
+        import cyipopt
+
+        p, pad, free = self.problem, np.ones(self.padding), np.full(len(self.problem.constraints), -np.inf)
+        return cyipopt.Problem(
+            n=self.size,
+            m=len(self.rows) + len(free),
+            problem_obj=self,
+            lb=finite(np.append(p.lower, -pad)),
+            ub=finite(np.append(p.upper, pad)),
+            cl=finite(np.append(p.row_lower[self.rows], free)),
+            cu=finite(np.append(p.row_upper[self.rows], np.zeros(len(free)))),
+        )
+
+    def reset(self, c: Vector) -> None:
+        """Before a solve with linear cost ``c``."""
+        self.c, self.error, self.iterations = c, None, 0
+
+    def intermediate(self, mode: int, iteration: int, *progress: float) -> bool:
+        self.iterations = iteration
+        return self.error is None
+
+    @guarded
+    def objective(self, z: Vector) -> float:
+        return self.problem.value(z, self.c)
+
+    @guarded
+    def gradient(self, z: Vector) -> Vector:
+        return np.append(self.problem.gradient(z, self.c), np.zeros(self.padding))
+
+    @guarded
+    def constraints(self, z: Vector) -> Vector:
+        return np.append(self._A @ z, [psi.value(z) for psi in self.problem.constraints])
+
+    @guarded
+    def jacobian(self, z: Vector) -> Vector:
+        return np.concatenate([self._A.data, *(psi.gradient(z)[psi.support] for psi in self.problem.constraints)])
+
+    def jacobianstructure(self) -> tuple[Indices, Indices]:
+        psis = self.problem.constraints
+        rows = [np.full(len(psi.support), i) for i, psi in enumerate(psis, start=len(self.rows))]
+        return np.concatenate([self._A.row, *rows]), np.concatenate([self._A.col, *(psi.support for psi in psis)])
+
+    @guarded
+    def hessian(self, z: Vector, multipliers: Vector, factor: float) -> Vector:
+        weighted = zip(multipliers[len(self.rows) :], self.problem.constraints, strict=True)
+        objective = (factor * self._Q.data, factor * self._phi.hessian_values(z))
+        return np.concatenate([*objective, *(weight * psi.hessian_values(z) for weight, psi in weighted)])
+
+    def hessianstructure(self) -> tuple[Indices, Indices]:
+        parts = [(self._Q.row, self._Q.col), *((s.rows, s.cols) for s in (self._phi, *self.problem.constraints))]
+        return np.concatenate([rows for rows, _ in parts]), np.concatenate([cols for _, cols in parts])

@@ -1,0 +1,105 @@
+"""What the adapters of QP solvers share: bounds as rows, options onto a settings object, vectors into an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from dcprog.convex.problem import Subproblem
+from dcprog.errors import CapabilityError, unknown_name
+from dcprog.solvers.base import Answer, Claim
+from dcprog.solvers.rays import proved
+from dcprog.typing import Indices, Mask, Sparse, Vector
+
+INFINITY = 1e20
+"""A limit beyond this limits nothing: the convention of HiGHS and Clarabel."""
+PROOF_SECONDS = 10.0
+"""A proof that a problem has no point, or no end, is given up after this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """lower ≤ K z ≤ upper: the rows of A that limit something, then one row zⱼ for each variable whose bounds are rows."""
+
+    K: Sparse
+    lower: Vector
+    upper: Vector
+    kept: Indices
+    """Which rows of A come first in K."""
+    m: int
+    """How many rows A has."""
+
+    @property
+    def equality(self) -> Mask:
+        """Mask of the rows that are equations."""
+        return np.equal(self.lower, self.upper)
+
+    def duals(self, y: Vector) -> Vector:
+        """Duals of all rows of A, given those of K."""
+        out = np.zeros(self.m)
+        out[self.kept] = y[: len(self.kept)]
+        return out
+
+
+def rows_of(problem: Subproblem, bounds: Mask) -> Rows:
+    """The rows of ``problem``, and the bounds of the variables in the mask ``bounds``, with ±∞ for every absent limit.
+
+    >>> p = Subproblem(c=np.zeros(2), A=sp.csr_array([[1.0, 1.0], [0.0, 3.0]]), row_lower=np.array([1.0, -np.inf]),
+    ...                row_upper=np.array([1e30, np.inf]), lower=np.zeros(2), upper=np.array([0.0, 2.0]))
+    >>> rows = rows_of(p, p.lower == p.upper)
+    >>> rows.K.toarray().tolist(), rows.lower.tolist(), rows.upper.tolist()
+    ([[1.0, 1.0], [1.0, 0.0]], [1.0, 0.0], [inf, 0.0])
+    >>> rows.duals(np.array([5.0, 7.0])).tolist()
+    [5.0, 0.0]
+    """
+    kept = np.flatnonzero((problem.row_lower > -INFINITY) | (problem.row_upper < INFINITY))
+    bounded = np.flatnonzero(bounds)
+    units = sp.csr_array((np.ones(len(bounded)), (np.arange(len(bounded)), bounded)), shape=(len(bounded), problem.n))
+    lower = np.concatenate([problem.row_lower[kept], problem.lower[bounded]])
+    upper = np.concatenate([problem.row_upper[kept], problem.upper[bounded]])
+    return Rows(
+        K=sp.csc_matrix(sp.vstack([sp.csr_array(problem.A)[kept], units])),
+        lower=np.where(lower > -INFINITY, lower, -np.inf),
+        upper=np.where(upper < INFINITY, upper, np.inf),
+        kept=kept,
+        m=problem.m,
+    )
+
+
+def hessian_of(problem: Subproblem) -> Sparse:
+    """Q in CSC, a matrix of zeros for an LP."""
+    return sp.csc_matrix((problem.n, problem.n)) if problem.Q is None else sp.csc_matrix(problem.Q)
+
+
+def apply_options(solver: str, settings: Any, options: Mapping[str, Any]) -> None:
+    """Set every option as an attribute of a solver's ``settings``."""
+    known = {name for name in dir(settings) if not name.startswith("_") and not callable(getattr(settings, name))}
+    for name, value in options.items():
+        if name not in known:
+            raise unknown_name(f"{solver} option", name, known)
+        try:
+            setattr(settings, name, value)
+        except TypeError:
+            raise refused(solver, name, value, getattr(settings, name)) from None
+
+
+def refused(solver: str, name: str, value: object, default: object) -> CapabilityError:
+    """Error for an option with a value of the wrong kind."""
+    return CapabilityError(
+        f"{solver} option {name!r} takes values like {default!r}, got {value!r}: pass a {type(default).__name__}"
+    )
+
+
+def answer(
+    problem: Subproblem, c: Vector, claim: Claim, z: Vector, row_duals: Vector, message: str, iterations: int
+) -> Answer:
+    """The answer, in which infeasible and unbounded are what is proved to be so, and rays and NaN are not called a point."""
+    if claim in (Claim.INFEASIBLE, Claim.UNBOUNDED, Claim.FAILED):
+        claim = proved(problem, c, time_limit=PROOF_SECONDS) or Claim.FAILED
+    if claim in (Claim.INFEASIBLE, Claim.UNBOUNDED) or not np.isfinite(z).all():
+        return Answer(claim, message=message, iterations=iterations)
+    return Answer(claim, z, row_duals if np.isfinite(row_duals).all() else None, message=message, iterations=iterations)

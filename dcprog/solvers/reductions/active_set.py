@@ -1,0 +1,106 @@
+"""QPs by active sets: a rough interior-point solution, made exact by pivoting; pivoting alone from one QP to the next.
+
+Only the linear cost moves between DCA iterations. So the active sets of the last solution are tried first; where they are
+too far off, PIQP finds an approximate solution, of the dual if the problem is tall, and pivoting makes it exact. If that
+fails as well, PIQP solves the problem to the end.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dcprog.convex.problem import ProblemClass, Subproblem
+from dcprog.solvers.adapters.piqp import PIQP
+from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.solvers.reductions.dual_form import DualForm, obstacle
+from dcprog.solvers.reductions.pivoting import Active, Pivoting, fits
+from dcprog.typing import Vector
+
+ROUGH = dict.fromkeys(("eps_abs", "eps_rel", "eps_duality_gap_abs", "eps_duality_gap_rel"), 1e-06)
+WARM, PRIMAL, DUAL = "the last active sets", "a rough solution", "a rough solution of the dual"
+FEW_STEPS = 4
+"""So many systems are solved from the last active sets before the interior point is asked."""
+
+
+class ActiveSet(Solver):
+    """PIQP and block principal pivoting; options are PIQP's."""
+
+    name = "active-set"
+    module = "piqp"
+    distribution = "piqp"
+    install = "comes with dcprog"
+    classes = frozenset({ProblemClass.QP})
+    features = Feature.WARM_START | Feature.DUALS | Feature.LINEAR_ROWS
+    interruptible = False
+
+    def missing(self, problem: Subproblem) -> str | None:
+        lack = super().missing(problem)
+        if lack is None and not fits(problem):
+            return "it makes a dense copy of the problem, and this one is too large"
+        return lack
+
+    def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
+        return ActiveSetSession(problem, options)
+
+    def estimate_seconds(self, problem: Subproblem) -> float:
+        return PIQP().estimate_seconds(problem)
+
+
+class ActiveSetSession(Session):
+    """Keeps the active sets of the last solution. The message of an answer says who gave it: pivoting from the last active
+    sets, pivoting from a rough solution, or PIQP."""
+
+    def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
+        self._problem, self._options = problem, dict(options)
+        self._pivoting = Pivoting(problem)
+        self._active: Active | None = None
+        tall = problem.m > problem.n - problem.m - self._pivoting.is_slack.sum() // 2
+        self._dual = DualForm(problem) if tall and obstacle(problem) is None else None
+
+    def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
+        clock = _Clock(time_limit)
+        if self._active is not None:
+            answer = self._pivoted(c, self._active, FEW_STEPS, clock, WARM)
+            if answer is not None:
+                return answer
+        rough, origin = self._approximate(c, clock)
+        if rough.claim is Claim.TIME_LIMIT:
+            return rough
+        if rough.claim is Claim.OPTIMAL and rough.z is not None and rough.row_duals is not None:
+            guess = Active.guess(self._problem, c, rough.z, rough.row_duals)
+            answer = self._pivoted(c, guess, 40, clock, origin)
+            if answer is not None:
+                return answer
+        return PIQP().open(self._problem, self._options).solve(c, start, clock.left())
+
+    def _approximate(self, c: Vector, clock: _Clock) -> tuple[Answer, str]:
+        """A rough solution, and where it is from."""
+        options = ROUGH | self._options
+        dual = None if self._dual is None else self._dual.problem(c)
+        if self._dual is None or dual is None:
+            return PIQP().open(self._problem, options).solve(c, None, clock.left()), PRIMAL
+        answer = PIQP().open(dual, options).solve(dual.c, None, clock.left())
+        if answer.z is None or answer.row_duals is None or answer.claim is not Claim.OPTIMAL:
+            return answer, DUAL
+        return Answer(answer.claim, self._dual.recover(answer.row_duals), answer.z[: self._problem.m]), DUAL
+
+    def _pivoted(self, c: Vector, active: Active, max_iter: int, clock: _Clock, origin: str) -> Answer | None:
+        solution = self._pivoting.solve(c, active, max_iter, clock.deadline)
+        if solution is None:
+            return None
+        z, y, self._active = solution
+        return Answer(Claim.OPTIMAL, z, y, message=f"pivoting from {origin}")
+
+
+class _Clock:
+    """What is left of a time limit."""
+
+    def __init__(self, time_limit: float | None) -> None:
+        self.deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
+
+    def left(self) -> float | None:
+        return None if self.deadline == np.inf else max(self.deadline - time.perf_counter(), 0.0)
