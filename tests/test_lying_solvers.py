@@ -286,3 +286,44 @@ def test_a_time_limit_that_nobody_set_is_a_failure(register):
     m.x = pyo.Var(bounds=(-5, 5))
     result = dcprog.solve(DCProgram(m, g=m.x**2, h=m.x), x0=[2.0], solver="misbehaving")
     assert (result.status, result.objective) == (Status.CONVERGED, pytest.approx(-0.25))
+
+
+def test_a_time_limit_long_before_its_time_is_a_failure(register):
+    """The clock is looked at: the next solver is asked while there is time."""
+    register(ACTS["infeasible"], "another")
+    register(lambda p, c, start: Answer(Claim.TIME_LIMIT))
+    result = dcprog.solve(program("qp"), solver="misbehaving", time_limit=60)
+    assert (result.status, result.objective) == (Status.CONVERGED, pytest.approx(dcprog.solve(program("qp")).objective))
+
+
+def test_a_solver_that_ends_python_is_a_failure(register):
+    def act(p, c, start):
+        raise SystemExit(3)
+
+    register(act)
+    assert dcprog.solve(program("qp"), solver="misbehaving").success
+
+
+@pytest.mark.parametrize("kind", ["lp", "qp", "nlp", "cone"])
+@pytest.mark.parametrize("name", ["lower", "upper", "row_upper", "c", "A.data", "Q.data"])
+def test_a_solver_that_writes_into_its_problem_changes_nothing_else(register, name, kind):
+    """The bounds that its answer was verified against were those that it had written."""
+
+    def act(p, c, start):
+        *inner, last = name.split(".")
+        owner = getattr(p, inner[0]) if inner else p
+        if owner is not None:
+            getattr(owner, last)[...] = -1e9
+        return answer(start, np.zeros(p.m), np.zeros(len(p.constraints)))
+
+    register(act)
+    ours = program(kind)
+    result = dcprog.solve(ours, solver="misbehaving")
+    assert result.success
+    assert result.objective == pytest.approx(dcprog.solve(ours).objective, rel=1e-6)
+
+
+def test_without_fallback_a_false_claim_of_no_end_is_an_error(register):
+    register(lambda p, c, start: Answer(Claim.UNBOUNDED))
+    with pytest.raises(SolverFailedError, match="misbehaving"):
+        dcprog.solve(program("qp"), solver="misbehaving", fallback=False)

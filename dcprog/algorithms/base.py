@@ -201,7 +201,7 @@ class Algorithm(ABC):
         """``following``, or farther in its direction where steps were short for the sizes of the variables for long."""
         compiled = self.program.compiled
         short = Criticality(compiled, self.dispatcher.units.column, self.tol).short(state, following, self._trace)
-        self._short = self._short + 1 if short else 0
+        self._short = self._short + 1 if short else max(self._short - 2, 0)
         if self._short <= patience:
             return following
         x = further(compiled, state.x, following.x)
@@ -230,7 +230,12 @@ class Algorithm(ABC):
         except SubproblemUnsolved as unsolved:
             if not self.fallback and unsolved.claim is Claim.FAILED:
                 raise SolverFailedError(f"{unsolved}; fallback=False asks no other solver") from unsolved
-            raise _stopped(unsolved, self.dispatcher.problem, cost, self.program.compiled.lift(x)) from unsolved
+            stopped = _stopped(unsolved, self.dispatcher.problem, cost, self.program.compiled.lift(x))
+            if not self.fallback and stopped.status is Status.UNKNOWN:
+                raise SolverFailedError(
+                    f"{unsolved}, which nothing proves; fallback=False asks no other solver"
+                ) from unsolved
+            raise stopped from unsolved
 
     def _next_state(self, state: State, solution: Solution, gap: float, u: Vector, began: float) -> State:
         """The state at the subproblem's solution; ``gap`` is what the subproblem says of the state before."""

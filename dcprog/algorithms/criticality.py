@@ -7,13 +7,15 @@ Let m(y) = g(y) − ⟨u, y⟩, u ∈ ∂h(x), be the model that DCA minimises o
     Dⱼ    the size of variable j: the largest of |xⱼ| and of its travel of late, within its bounds
     S     the variation of f: what it fell in this run, or how it varies over |y − x| ≤ D; at most T
 
-The certificate asks for three things. ε is the rounding unit.
+The certificate asks for four things. ε is the rounding unit.
 
     1  max(gap, f(x) − f(x⁺)) ≤ tol·S + 32ε·T, where x⁺ minimises the model.
     2  Θ ≤ 10·tol·S + 32ε·Σ tⱼDⱼ, where t are the sizes of the terms of ∇f and Θ bounds the first-order gap
        max {⟨∇g(x) − u, x − y⟩ : y ∈ C, |y − x| ≤ D} from above by weak duality, for any multipliers. A large proximal term
        in both g and h makes steps and gap small everywhere, but not Θ.
     3  |rⱼ| ≤ 1e-3·(terms of rⱼ) for every column: no variable hides behind larger ones.
+    4  x is feasible, each row relative to its terms and to what the sizes D bring to it: the units that a problem was scaled
+       with are a guess, and one that is far too large would make any violation small.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ import scipy.sparse as sp
 
 from dcprog.algorithms.further import farther, lowest
 from dcprog.algorithms.result import State
-from dcprog.convex.certificate import DUAL_NOISE, completed, usual_duals
+from dcprog.convex.certificate import DUAL_NOISE, completed, feasibility, usual_duals, value_of_violation
 from dcprog.convex.problem import Subproblem
 from dcprog.errors import CapabilityError, DCProgError
 from dcprog.program.compile import Compiled
@@ -40,10 +42,14 @@ AT_BOUND = 1e-9
 """So near to its bound, in its unit, a variable is at it."""
 SHORT = 1e-2
 """Steps below this share of the variables' sizes, that bring less than this share of the variation of f, are lengthened."""
+NOISE = 0.1
+"""What steps that are not short may bring of the whole where they are taken for noise."""
 FLAT = 1e-4
 """A fall below this share of what the gap may be is none: where f is curved, the first-order gap is its square root."""
 CURVED_SECONDS = 10.0
 """For the first-order gap over a curved set; without it nothing is certified."""
+FEASIBLE = 1e-5
+"""Violation of a row, relative to its terms: ten times what a solver may leave, since sizes differ from units."""
 TRIALS = 6
 """Points at which the variation of f is looked at, where the run has none."""
 
@@ -172,16 +178,33 @@ class Criticality:
     def _judged(
         self, state: State, following: State, trace: Trace, around: Around, theta: float, variation: float
     ) -> Certificate:
-        """The three conditions, with the variation S."""
+        """The four conditions, with the variation S."""
         c, T = self.compiled, around.T
-        assert following.gap is not None
+        gap = self._gap(following, around, theta)
         rounding = float(c.f.gradient_size(state.x) @ around.D[: c.n])
         holds = (
-            max(following.gap, state.level - following.level) <= self.tol * variation + ROUNDING * T
+            max(gap, state.level - following.level) <= self.tol * variation + ROUNDING * T
             and theta <= 10 * self.tol * variation + ROUNDING * rounding
             and bool(self._visible(around).all())
+            and self._is_feasible(around)
         )
-        return Certificate(max(following.gap, 0.0), theta, variation, holds)
+        return Certificate(gap, theta, variation, holds)
+
+    def _gap(self, following: State, around: Around, theta: float) -> float:
+        """The gap at x, from the subproblem there. It is below 0 where x is outside of C, or where the minimiser found is
+        worse than x by what a solver may be off: then what leaving C is worth is added, and Θ stands for the rest."""
+        gap, m = following.gap, following.multipliers
+        assert gap is not None
+        assert m is not None
+        if gap >= 0:
+            return gap
+        gap += value_of_violation(self.compiled.subproblem, around.z, m.rows, m.constraints)
+        return max(gap, 0.0) if gap >= -ROUNDING * around.T else theta
+
+    def _is_feasible(self, around: Around) -> bool:
+        p = self.compiled.subproblem
+        sizes = np.where(around.D > 0, around.D, self.unit)
+        return p.is_box or feasibility(p, around.z, p.units(sizes)) <= FEASIBLE
 
     def _visible(self, around: Around) -> Mask:
         """The columns that nothing hides: r is small for its own terms, or what it could bring is rounding."""
@@ -200,11 +223,17 @@ class Criticality:
         return either
 
     def short(self, state: State, following: State, trace: Trace) -> bool:
-        """Whether the step to ``following`` is short for the sizes of all variables, and brings little."""
+        """Whether the step to ``following`` is short for the sizes of the variables, and brings little. Variables that bring
+        next to nothing of that little do not count: they may be noise beside a bound."""
         step = np.abs(following.x - state.x)
         if state.level - following.level > SHORT * trace.fall():
             return False
-        return bool((step <= SHORT * self._own_sizes(state, following, trace)).all())
+        long = step > SHORT * self._own_sizes(state, following, trace)
+        if not long.any():
+            return True
+        assert following.multipliers is not None
+        gains = step * np.abs(self.compiled.g.gradient(state.x) - following.multipliers.u)
+        return float(gains[long].sum()) <= NOISE * float(gains.sum())
 
     def _sizes(self, state: State, following: State, trace: Trace) -> Vector:
         """D, for the variables and then for the epigraph variables."""

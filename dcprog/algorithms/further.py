@@ -17,23 +17,32 @@ DECADES = 10
 def further(compiled: Compiled, x: Vector, there: Vector) -> Vector:
     """The lowest of x + t(there − x), t = 1, 2, 4, … within C, while f falls; ``there`` itself if t = 1 is.
 
-    A decomposition with large curvature in both g and h makes steps that are short everywhere: a proximal term of 1e6 would
+    A variable that comes to its bound stays there, and the others go on; where a row ends the way, its end is tried, too. A
+    decomposition with large curvature in both g and h makes steps that are short everywhere: a proximal term of 1e6 would
     take a million of them for the way that this goes in twenty.
     """
     f, step = compiled.f, there - x
-    t, farthest = 1.0, _longest(compiled, x, step)
-    best, value = there, f.value(there)
+    best, value, t, is_end = there, f.value(there), 1.0, False
     for _ in range(DOUBLINGS):
-        t = min(2 * t, farthest)
-        trial = np.clip(x + t * step, compiled.lower, compiled.upper)
+        t *= 2
+        trial, is_end = _up_to_rows(compiled, best, np.clip(x + t * step, compiled.lower, compiled.upper))
         with np.errstate(all="ignore"):
             value_there = f.value(trial)
         if not value_there < value or not _is_feasible(compiled, trial, x):
             break
         best, value = trial, value_there
-        if t == farthest:
+        if is_end:
             break
     return best
+
+
+def _up_to_rows(compiled: Compiled, x: Vector, there: Vector) -> tuple[Vector, bool]:
+    """``there``, or the point on the way from x to it at which a linear row ends it, and whether one does."""
+    C = compiled.feasible_set
+    if not C.m or C.n != compiled.n:
+        return there, False
+    t = _until(C.A @ x, C.A @ (there - x), C.row_lower, C.row_upper)
+    return (there, False) if t >= 1 else (x + max(t, 0.0) * (there - x), True)
 
 
 def lowest(compiled: Compiled, x: Vector, there: Vector) -> tuple[Vector, float]:
@@ -90,10 +99,14 @@ def _until(value: Vector, step: Vector, lower: Vector, upper: Vector) -> float:
 
 
 def _is_feasible(compiled: Compiled, x: Vector, before: Vector) -> bool:
+    """Whether x is no farther outside of C than the point before was, or by rounding; as measured by the sizes of both."""
     C = compiled.feasible_set
     if C.is_box:
         return True
-    return feasibility(C, _lifted(compiled, x)) <= max(FEASIBLE, feasibility(C, _lifted(compiled, before)))
+    here, there = _lifted(compiled, x), _lifted(compiled, before)
+    sizes = np.maximum(np.abs(here), np.abs(there))
+    units = C.units(np.where(sizes > 0, sizes, 1.0))
+    return feasibility(C, here, units) <= max(FEASIBLE, feasibility(C, there, units))
 
 
 def _lifted(compiled: Compiled, x: Vector) -> Vector:

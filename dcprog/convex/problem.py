@@ -8,7 +8,8 @@ iterations only c changes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 
@@ -72,6 +73,11 @@ class Subproblem:
     Q: Sparse | None = None
     smooth: SmoothSum | None = None
     constraints: tuple[SmoothSum, ...] = ()
+
+    def copy(self) -> Subproblem:
+        """The same with arrays of its own: for a solver that may write into what it is given."""
+        arrays = ("c", "A", "row_lower", "row_upper", "lower", "upper", "Q")
+        return replace(self, **{name: deepcopy(getattr(self, name)) for name in arrays})
 
     @property
     def n(self) -> int:

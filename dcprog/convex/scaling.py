@@ -26,6 +26,8 @@ WELL_SCALED = 1e4
 """Rows and columns whose largest entries lie within this factor of 1 are left alone."""
 PASSES = 8
 TYPICAL = 1e3
+BENDS = 12
+"""Steps to a unit where slope and curvature are alike there, not at the start alone."""
 CHEAP_HESSIAN = 1e7
 """Floating-point operations up to which a Hessian is computed just to see its size."""
 
@@ -121,8 +123,26 @@ def _natural(p: Subproblem, H: Sparse, slopes: Vector, start: Vector | None) -> 
     size = np.ones(p.n) if start is None else np.where(start == 0, 1.0, np.abs(start))
     in_rows = np.diff(sp.csc_array(p.A).indptr) > 0
     newton = _newton(slopes, curvature)
+    if p.smooth is not None:
+        newton = _bent(p, slopes, start, newton)
     unit = np.where(newton > 0, newton, np.where(in_rows, 0.0, size))
     return np.where(np.isfinite(width) & (width > 0), np.where(unit > 0, np.minimum(unit, width), width), unit)
+
+
+def _bent(p: Subproblem, slopes: Vector, start: Vector | None, unit: Vector) -> Vector:
+    """Units t with t = slope/curvature(start + t): at the start itself the curvature of s⁴ may be next to nothing, and the
+    unit 1e18. The geometric mean of both sides goes to the fixed point for all powers of s."""
+    at = np.zeros(p.n) if start is None else start
+    known = unit > 0
+    for _ in range(BENDS):
+        there = np.clip(at + unit, p.lower, p.upper)
+        with np.errstate(all="ignore"):
+            curvature = _curvature(p, there).diagonal()
+            wanted = np.where(known & (curvature > 0), slopes / np.where(curvature > 0, curvature, 1.0), unit)
+        if (np.abs(np.log2(wanted[known] / unit[known])) <= 1.0).all():
+            break
+        unit = np.where(known & np.isfinite(wanted) & (wanted > 0), np.sqrt(unit * wanted), unit)
+    return unit
 
 
 def _newton(slopes: Vector, curvature: Vector) -> Vector:
@@ -133,7 +153,7 @@ def _newton(slopes: Vector, curvature: Vector) -> Vector:
     known = np.isfinite(unit) & (unit > 0)
     if not known.any():
         return np.zeros_like(slopes)
-    usual = float(np.median((slopes * unit)[known]))
+    usual = float(np.quantile((slopes * unit)[known], 0.5, method="lower"))
     return np.where(known, np.minimum(unit, TYPICAL * usual / np.where(known, slopes, 1.0)), 0.0)
 
 

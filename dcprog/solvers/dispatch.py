@@ -22,9 +22,11 @@ from dcprog.errors import CapabilityError, DCProgError, FunctionError, SolverUna
 from dcprog.machine.threads import one_thread, solver_loaded
 from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
 from dcprog.solvers.guard import well_formed, within
-from dcprog.solvers.registry import chain
+from dcprog.solvers.registry import chain, registered
 from dcprog.typing import Vector
 
+EARLY = 0.1
+"""A registered solver may end by so large a share of its time before its limit; one that speaks of it earlier has failed."""
 TRIES = 4
 """So often a careful solver is asked, each time in the units of the point that it found before."""
 
@@ -152,7 +154,7 @@ class Dispatcher:
                     negative.append(Claim.TIME_LIMIT)
                     break
                 answer = self._ask(attempt, c, here, remaining)
-                if answer.claim is Claim.TIME_LIMIT and time_limit is not None:
+                if answer.claim is Claim.TIME_LIMIT and self._is_over(attempt.solver, deadline, time_limit):
                     raise SubproblemUnsolved(answer.claim, f"{attempt.solver.name}: {answer.message}")
                 if answer.claim is Claim.UNBOUNDED or (answer.claim is Claim.INFEASIBLE and not feasible):
                     negative.append(answer.claim)
@@ -190,6 +192,12 @@ class Dispatcher:
         count = len(self._attempts)
         return [*range(self._first, count), *range(self._first)]
 
+    def _is_over(self, solver: Solver, deadline: float | None, time_limit: float | None) -> bool:
+        """Whether a solver that says so has run out of time. Ours say it before they begin what they could not end."""
+        if deadline is None or time_limit is None:
+            return False
+        return solver not in registered() or time.perf_counter() > deadline - EARLY * time_limit
+
     def _too_slow(self, solver: Solver, seconds: float) -> bool:
         """Whether ``auto`` had better not begin with a solver that cannot be left in time."""
         return self.solver == "auto" and not solver.interruptible and solver.estimate_seconds(self.problem) > seconds
@@ -205,14 +213,14 @@ class Dispatcher:
             return Answer(Claim.FAILED, message=str(refused))
         except DCProgError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             return Answer(Claim.FAILED, message=f"raised {type(error).__name__}: {error}")
         began = time.perf_counter()
         try:
             answer = self._run(solver, opened, c, start, time_limit)
         except FunctionError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             del self._open[(solver.name, attempt.careful)]  # nothing is known of its state
             self.builds -= 1
             answer = Answer(Claim.FAILED, message=f"raised {type(error).__name__}: {error}")
@@ -249,7 +257,8 @@ class Dispatcher:
                 problem = scaling.problem(self.problem)
                 if attempt.solver.missing(problem) is not None:  # its structure is not that of the scaled problem
                     problem, scaling = self.problem, None
-            self._open[key] = Opened(attempt.solver.open(problem, options), problem, scaling)
+            given = problem.copy() if attempt.solver in registered() else problem
+            self._open[key] = Opened(attempt.solver.open(given, options), problem, scaling)
             self.builds += 1
             solver_loaded(attempt.solver.name)
             self.timings.build += time.perf_counter() - began

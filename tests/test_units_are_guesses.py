@@ -1,0 +1,77 @@
+"""Units are guessed from slopes and curvatures: no guess may make a violation, a negative gap or a slow run look small."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+
+import dcprog
+from dcprog import DCProgram, Status
+from dcprog.algorithms.further import farther
+from dcprog.testing import criticality
+
+
+def two_rows(unit: float, second: float = 1.0) -> DCProgram:
+    """Quartic terms, whose curvature at the start says nothing of the size of x, over a strip cut by a disc."""
+    m = pyo.ConcreteModel()
+    m.x, m.y = pyo.Var(), pyo.Var()
+    s, t = m.x / unit, m.y / second
+    m.strip = pyo.Constraint(expr=(0.9 * s + 0.1 * t + 0.1) ** 2 <= 0.04)
+    m.disc = pyo.Constraint(expr=(s - 0.3) ** 2 + (t + 0.3) ** 2 <= 1.9)
+    return DCProgram(m, g=s + 0.5 * t + 0.1 * (s**4 + t**4), h=0.43 * abs(s) + 0.3 * abs(t))
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e3, 1e4, 1e5, 1e6, 1e-6])
+def test_a_quartic_in_any_unit_stays_in_its_set(unit):
+    """At 1e6 the unit of x was 2e18, and a point with 1.96 ≤ 0.04 was called feasible, converged, with gap 0."""
+    result = dcprog.solve(two_rows(unit))
+    assert result.status is Status.CONVERGED
+    assert result.objective == pytest.approx(-1.0392072237, rel=1e-8)
+    assert result.violation <= 1e-8
+
+
+@pytest.mark.parametrize("units", [(1e3, 1e-3), (1e4, 1e-4)])
+def test_the_gap_is_right_where_the_units_of_two_variables_differ(units):
+    """It was said to be 0, and was 1e-5 and 1e-3."""
+    program = two_rows(*units)
+    result = dcprog.solve(program, max_iter=60)
+    assert result.status is Status.CONVERGED
+    assert result.gap == pytest.approx(criticality(program, result.x), abs=1e-8)
+
+
+@pytest.mark.parametrize("unit", [1e-5, 1e-6])
+def test_no_step_beyond_a_step_leaves_a_curved_set(unit):
+    """In such units, what a unit of x brings to a row is enormous, and with it what counted as rounding of the row was."""
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var([0, 1], initialize=0.0)
+    x, y = m.x[0] / unit, m.x[1] / unit
+    m.disc = pyo.Constraint(expr=(x - 1) ** 2 + (y - 1) ** 2 <= 0.4)
+    compiled = DCProgram(m, g=0, h=x + y).compiled
+    middle, edge = np.full(2, unit), np.full(2, (1 + np.sqrt(0.2)) * unit)
+    end, _ = farther(compiled, middle, middle + 0.50000012 * (edge - middle))
+    assert ((end / unit - 1) ** 2).sum() <= 0.4 + 1e-8
+
+
+def test_noise_beside_a_bound_does_not_keep_steps_short():
+    """With a proximal term of 6e5 in both, answers are 1e-6 off beside a bound, and steps of 7e-6 were not taken for short
+    ones, nor lengthened: 1000 of them led nowhere."""
+    upper = [0.89, 2.09, 1.88, 0.61, 0.7]
+    centre = [-0.42, 0.36, 1.89, -0.06, 0.55]
+    c = [2.06, 0.0, 1.03, 0.05, -0.8]
+    A = [[0.3, 0.47, -1.19, -0.99, 0.86], [-0.1, 0.05, 0.92, 1.56, -1.25], [0.06, -0.79, 0.47, -0.22, 0.72]]
+    b = [0.15, -0.84, 1.07]
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(5))
+    for v, bound in zip(m.x.values(), upper, strict=True):
+        v.setlb(0)
+        v.setub(bound)
+    x = list(m.x.values())
+    common = 6.4e5 * sum((v - at) ** 2 for v, at in zip(x, centre, strict=True))
+    square = sum((sum(a * v for a, v in zip(row, x, strict=True)) - value) ** 2 for row, value in zip(A, b, strict=True))
+    linear = sum(slope * v for slope, v in zip(c, x, strict=True))
+    result = dcprog.solve(DCProgram(m, g=linear + common, h=1.37 * square + common), x0=[0, 0, 1.24, 0.61, 0.7])
+    plain = DCProgram(m, g=linear, h=1.37 * square)
+    assert result.status is Status.CONVERGED
+    assert result.objective < -25
+    assert criticality(plain, result.x) <= 1e-5
