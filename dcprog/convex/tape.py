@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dcprog.functions.indices import distinct
 from dcprog.typing import Indices, Vector
 
 Array = np.ndarray[Any, Any]
@@ -92,7 +93,7 @@ class TapeBatch:
 
     def _fill(self, operations: tuple[Operation, ...], variables: Indices, constants: Array, weights: Vector) -> None:
         self.operations, self.variables, self.constants, self.weights = operations, variables, constants, weights
-        self.support = np.unique(self.variables)
+        self.support = distinct(self.variables)
         self._lower = np.tril_indices(len(self.variables))
         i, j = self.variables[self._lower[0]], self.variables[self._lower[1]]
         self.rows, self.cols = np.maximum(i, j).ravel(), np.minimum(i, j).ravel()

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from dcprog.convex.tape import TapeBatch
 from dcprog.errors import FunctionError
 from dcprog.functions.base import ConvexFunction
+from dcprog.functions.indices import distinct
 from dcprog.typing import Indices, Matrix, Sparse, Vector
 
 
@@ -89,7 +90,7 @@ class QuadraticTerm:
         self.rows = lower.row.astype(np.int64)
         self.cols = lower.col.astype(np.int64)
         self._values: Vector = lower.data.astype(float)
-        self.support = np.unique(np.concatenate([self.rows, self.cols]))
+        self.support = distinct(np.concatenate([self.rows, self.cols]))
         self._Q = sp.csr_array(Q)[self.support][:, self.support]
 
     @property
@@ -129,7 +130,7 @@ class FunctionTerm:
     def __init__(self, function: ConvexFunction, indices: Indices, weight: float) -> None:
         self.function, self.weight = function, float(weight)
         self.indices = np.asarray(indices, dtype=np.int64)
-        self.support = np.unique(self.indices)
+        self.support = distinct(self.indices)
 
     @cached_property
     def rows(self) -> Indices:
@@ -256,4 +257,4 @@ def _values(term: SmoothTerm, points: Matrix) -> Vector:
 
 
 def _union(supports: Sequence[Indices]) -> Indices:
-    return np.unique(np.concatenate(supports)) if supports else np.empty(0, dtype=np.int64)
+    return distinct(np.concatenate(supports)) if supports else np.empty(0, dtype=np.int64)

@@ -79,7 +79,7 @@ def flatten(variables: Any) -> Iterator[Any]:
 def variables_in(given: Any, what: str) -> list[Any]:
     """The scalar variables in ``given``, and nothing else; ``what`` takes them."""
     variables = list(flatten(given))
-    for v in variables:
+    for v in {type(v): v for v in variables}.values():  # what a variable is, its class says
         if not is_numeric_variable(v):
             kind = "the expression" if hasattr(v, "is_expression_type") and v.is_expression_type() else type(v).__name__
             raise ModelError(f"{what} takes variables, got {kind} {v}: declare a Var and a constraint that ties it to it")

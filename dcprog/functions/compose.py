@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from dcprog.errors import ModelError
 from dcprog.functions.base import ConvexFunction, Epigraph, QuadraticForm, proved
+from dcprog.functions.indices import increases
 from dcprog.typing import Indices, Matrix, Vector
 
 
@@ -150,6 +151,8 @@ _MADE: WeakValueDictionary[tuple[int, bytes], Repeated] = WeakValueDictionary()
 
 def merged(function: ConvexFunction, indices: Indices) -> tuple[ConvexFunction, Indices]:
     """The function of x[indices] as one in which each variable stands once, and the variables in order of appearance."""
+    if increases(indices):
+        return function, indices
     distinct, first, inverse = np.unique(indices, return_index=True, return_inverse=True)
     if len(distinct) == len(indices):
         return function, indices

@@ -175,8 +175,8 @@ def _declared(convex: Iterable[Any] | None) -> set[int]:
 
 
 def _bounds(variables: list[Any]) -> tuple[Vector, Vector]:
-    lower, upper = (np.array([_bound(v, side) for v in variables]) for side in ("lb", "ub"))
-    for v in variables:
+    lower, upper = _limits(variables)
+    for v in {id(v.domain): v for v in variables}.values():
         if not v.is_continuous():
             raise ModelError(f"variable {v.name} is discrete, but C has to be convex: relax it to Reals with bounds")
     bad = np.flatnonzero(~(lower <= upper) | (lower == np.inf) | (upper == -np.inf))
@@ -184,6 +184,16 @@ def _bounds(variables: list[Any]) -> tuple[Vector, Vector]:
         i = bad[0]
         raise DataError(f"variable {variables[i].name} has bounds [{lower[i]}, {upper[i]}], which no value satisfies")
     return lower, upper
+
+
+def _limits(variables: list[Any]) -> tuple[Vector, Vector]:
+    """The bounds, infinite where there are none, all at once; one by one where one of them cannot be evaluated."""
+    try:
+        both = np.array([v.bounds for v in variables], dtype=float)  # None becomes NaN, which Pyomo takes for no bound
+    except (ArithmeticError, TypeError, ValueError):
+        both = np.array([(_bound(v, "lb"), _bound(v, "ub")) for v in variables])
+    missing = np.isnan(both)
+    return np.where(missing[:, 0], -np.inf, both[:, 0]), np.where(missing[:, 1], np.inf, both[:, 1])
 
 
 def _bound(variable: Any, side: str) -> float:
@@ -199,10 +209,12 @@ def _bound(variable: Any, side: str) -> float:
 
 def _values(variables: list[Any]) -> Vector:
     """The variables' values, NaN where there is none."""
-    for v in variables:
-        if v.value is not None and not isinstance(v.value, Real):
-            raise DataError(f"variable {v.name} has the value {v.value!r}: give it a number, or None")
-    return np.array([np.nan if v.value is None else v.value for v in variables], dtype=float)
+    values = [v.value for v in variables]
+    odd = {kind for kind in set(map(type, values)) if kind is not type(None) and not issubclass(kind, Real)}
+    if odd:
+        v = next(v for v in variables if type(v.value) in odd)
+        raise DataError(f"variable {v.name} has the value {v.value!r}: give it a number, or None")
+    return np.array(values, dtype=float)  # None becomes NaN
 
 
 def _one_line(error: Exception) -> str:

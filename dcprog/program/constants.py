@@ -76,6 +76,10 @@ class Fixed:
                 stack.pop()
                 continue
             children = node.linear_vars if type(node) is px.LinearExpression else node.args
+            if any(map(_is_free_variable, children[:1])):  # of thousands of arguments mostly the first says it
+                self._alive.append(node)
+                self._known[id(node)] = False
+                continue
             leaves = [leaf_is_fixed(child) for child in children]
             inner = [child for child, leaf in zip(children, leaves, strict=True) if leaf is None]
             unknown = [child for child in inner if id(child) not in self._known]
@@ -85,6 +89,10 @@ class Fixed:
             self._alive.append(node)
             self._known[id(node)] = False not in leaves and all(self._known[id(child)] for child in inner)
         return self._known[id(root)]
+
+
+def _is_free_variable(node: Any) -> bool:
+    return leaf_is_fixed(node) is False
 
 
 def leaf_is_fixed(node: Any) -> bool | None:
