@@ -93,7 +93,7 @@ class ConvergenceDisplay:
             label = "gap 0, at the floor of the axis" if (gaps[lost] == 0).all() else "gap ≤ 0, at the floor of the axis"
             look = {"marker": "v", "ms": 8, "mfc": "white", "mec": "C1", "ls": "none"}
             handles += right.plot(k[lost[known]], drawn[lost[known]], label=label, **look)
-            _mark_floor(right, floor, float(drawn.max()))
+            mark_floor(right, floor, float(drawn.max()))
         return handles
 
 
@@ -118,16 +118,16 @@ def _gaps_of_points(result: Result) -> list[float]:
     return [np.nan if gap is None else gap for gap in gaps]
 
 
-def _mark_floor(right: Any, floor: float, largest: float) -> None:
-    """Limits around the floor, where the tick says 0."""
+def mark_floor(ax: Any, floor: float, largest: float) -> None:
+    """Limits of the logarithmic axis around the floor, a line along it, and a tick there that says 0."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogFormatterSciNotation, LogLocator, NullLocator
 
     top = max(largest, 10.0 * floor) * 3.0
     powers = LogLocator(numticks=7).tick_values(10.0 * floor, top)
     power = LogFormatterSciNotation()
     power.create_dummy_axis()
-    right.set_ylim(floor / 3.0, top)
-    right.yaxis.set_major_locator(FixedLocator([floor, *(value for value in powers if floor < value <= top)]))
-    right.yaxis.set_minor_locator(NullLocator())
-    right.yaxis.set_major_formatter(FuncFormatter(lambda value, _: "0" if value <= floor else power(value)))
-    right.axhline(floor, color="C1", linewidth=0.8, linestyle=":", zorder=0)
+    ax.set_ylim(floor / 3.0, top)
+    ax.yaxis.set_major_locator(FixedLocator([floor, *(value for value in powers if floor < value <= top)]))
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: "0" if value <= floor else power(value)))
+    ax.axhline(floor, color="0.5", linewidth=0.8, linestyle=":", zorder=0)

@@ -138,12 +138,12 @@ class PathDisplay:
         order = self.by_importance()
         height = max(1.0, BAND * rows) if len(order) > rows else 0.0  # of the band, in rows
         named, others = np.split(order, [max(1, int(rows - height))])
-        positions = -np.arange(1.0, len(named) + 1)
+        positions: Vector = -np.arange(1.0, len(named) + 1)
         bottom = positions.min(initial=0.0) - 0.5
         self._dots(named, positions, "C0")
         ticks, labels = list(positions), [names[j] for j in named]
         if len(others):
-            band = bottom - height * (np.arange(len(others)) + 0.5) / len(others)
+            band: Vector = bottom - height * (np.arange(len(others)) + 0.5) / len(others)
             self._dots(others, band, "0.65", largest=min(60.0, 2000.0 / len(others)))
             self.ax_.axhline(bottom, color="0.8", linewidth=0.8)
             ticks, labels = [*ticks, bottom - height / 2], [*labels, f"{len(others)} more"]
