@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
@@ -17,6 +19,8 @@ from dcprog.plots.selection import Decision, used_features
 from dcprog.plots.slices import codes_of, slice_of
 from dcprog.typing import Indices, Matrix, Vector
 
+LETTERS = 32
+"""So many fit along the height of the axes; longer names are wrapped there."""
 UNLIKE = 0.1
 """The largest score is the predicted class but for ties: for more samples than this share it means something else."""
 
@@ -110,7 +114,7 @@ class BoundaryDisplay:
         else:
             self.boundaries_ = draw_plane(ax, self.xx0, self.xx1, scores, self.points, codes, self.classes)
             ax.set_xlabel(self.names[0], parse_math=False)
-            ax.set_ylabel(self.names[1], parse_math=False)
+            ax.set_ylabel(textwrap.fill(self.names[1], LETTERS), parse_math=False)
             if codes is not None:
                 legend_beside(ax, self.boundaries_, self.classes)
         said = (
@@ -169,8 +173,6 @@ def _classes(estimator: Any, scores: Matrix, X: Matrix, y: Any) -> tuple[Any, ..
 
 def _check_meaning(estimator: Any, scores: Matrix, X: Matrix) -> None:
     """Three columns may be pairs of classes, too, as scikit-learn's SVC has them with "ovo"."""
-    import warnings
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # names of columns play no part here
         predicted = estimator.predict(X)

@@ -19,6 +19,8 @@ LINE, SMALLEST, LARGEST = 1.3, 6.0, 10.0
 """A name needs 1.3 times its font size; fonts have 6 to 10 points."""
 LETTER = 0.62
 """The width of a letter on average, in font sizes: rather too wide."""
+SIDE = 0.6
+"""Names may take up this part of the width."""
 FRAME = 1.0
 """Inches around the axes, for ticks, the label and margins."""
 BAND = 0.2
@@ -128,10 +130,10 @@ class PathDisplay:
 
     def _draw_all(self, names: Sequence[str]) -> None:
         """A row for each feature, in their order."""
-        every = np.arange(len(names))
-        self._dots(every, every + 1.0, "C0")
+        positions: Vector = np.arange(1.0, len(names) + 1.0)
+        self._dots(np.arange(len(names)), positions, "C0")
         self.ax_.set(ylabel="feature", ylim=(0.5, len(names) + 0.5))
-        self._label(every + 1.0, names)
+        self._label(positions, names)
 
     def _draw_most_important(self, names: Sequence[str], rows: int) -> None:
         """Rows with names from the top, and a band below for all others that are selected somewhere."""
@@ -139,7 +141,7 @@ class PathDisplay:
         height = max(1.0, BAND * rows) if len(order) > rows else 0.0  # of the band, in rows
         named, others = np.split(order, [max(1, int(rows - height))])
         positions: Vector = -np.arange(1.0, len(named) + 1)
-        bottom = positions.min(initial=0.0) - 0.5
+        bottom = -max(len(named), 1) - 0.5
         self._dots(named, positions, "C0")
         ticks, labels = list(positions), [names[j] for j in named]
         if len(others):
@@ -164,7 +166,9 @@ class PathDisplay:
         self.ax_.scatter(self.values[at], positions[column], s=largest * (1 + 5 * shares) / 6, color=colour, linewidths=0)
 
     def _label(self, ticks: Sequence[float] | Vector, labels: Sequence[str]) -> None:
-        fits = size_in_points(self.ax_)[1] / (LINE * max(len(labels), 1))
+        """Names in a font that leaves them their row, and the axes a part of the width."""
+        width, height = size_in_points(self.ax_)
+        fits = min(height / (LINE * max(len(labels), 1)), SIDE * width / (LETTER * max(map(len, labels), default=1)))
         self.ax_.set_yticks(ticks, labels=labels, fontsize=float(np.clip(fits, SMALLEST, LARGEST)), parse_math=False)
 
 

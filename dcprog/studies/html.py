@@ -16,7 +16,7 @@ caption { text-align: left; font-weight: 600; padding: .3rem 0; }
 th, td { padding: .15rem .6rem; text-align: right; vertical-align: baseline; border-bottom: 1px solid #ccc; }
 thead th { vertical-align: bottom; border-bottom: 2px solid #555; }
 tbody th { font-weight: normal; }
-.text { text-align: left; }
+.text { text-align: left; } td.text:nth-child(2) { white-space: nowrap; }
 .outside { background: #fde9c9; font-weight: 600; }
 .verdict { font-weight: 600; }
 .note { color: #444; font-size: .9rem; max-width: 50rem; }
