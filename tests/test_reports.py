@@ -195,6 +195,11 @@ def comparison(selected, d, names=None, **given):
     return Comparison(**(settled | given))
 
 
+def test_features_come_in_the_order_of_how_often_a_method_selects_them(tmp_path):
+    page = Page(write_comparison(comparison([[4, 1], [4, 2], [4, 1]], 6), tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert table(page, "On how many")[1:] == [["gene4", "3"], ["gene1", "2"], ["gene2", "1"]]
+
+
 def test_of_very_many_features_the_rare_ones_are_listed_below(tmp_path):
     often, rarely = list(range(MOST_ROWS)), list(range(MOST_ROWS, 150))
     found = comparison([often + rarely, often, often], 200)

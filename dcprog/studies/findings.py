@@ -64,9 +64,10 @@ def titles(comparison: Comparison) -> dict[str, str]:
 
 
 def by_frequency(found: Sequence[Finding]) -> Indices:
-    """The features that some of the methods selected, the most frequent first."""
-    total = np.sum([finding.chosen for finding in found], axis=0)
-    order = np.argsort(-total, kind="stable")
+    """The features that some method selected: by how often one of them did at most, then all together."""
+    counts = np.array([finding.chosen for finding in found])
+    total = counts.sum(axis=0)
+    order = np.lexsort((-total, -counts.max(axis=0)))
     return np.asarray(order[total[order] > 0])
 
 

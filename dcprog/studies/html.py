@@ -15,7 +15,7 @@ table { border-collapse: collapse; margin: 1rem 0; font-size: .93rem; font-varia
 caption { text-align: left; font-weight: 600; padding: .3rem 0; }
 th, td { padding: .15rem .6rem; text-align: right; vertical-align: baseline; border-bottom: 1px solid #ccc; }
 thead th { vertical-align: bottom; border-bottom: 2px solid #555; }
-tbody th { font-weight: normal; }
+tbody th { font-weight: normal; min-width: 8.5rem; }
 .text { text-align: left; } td.text:nth-child(2) { white-space: nowrap; }
 .outside { background: #fde9c9; font-weight: 600; }
 .verdict { font-weight: 600; }
@@ -28,7 +28,7 @@ td { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   h1, h2, caption { break-after: avoid; } thead { display: table-header-group; }
   tr, figure { break-inside: avoid; } figure { margin: 4mm 0; }
   img { max-width: 150mm; max-height: 230mm; } p { orphans: 3; widows: 3; }
-  th, td { padding: .1rem .4rem; }
+  table { font-size: 8.5pt; } th, td { padding: .1rem .35rem; }
 }
 """
 

@@ -81,13 +81,22 @@ def _errors(found: Sequence[Finding]) -> str:
             one.title,
             one.method,
             *(f"{value:.1f}" for value in (*one.error, *one.size)),
-            *("–" if value is None else f"{value:.2f}" for value in (one.stability, one.jaccard)),
+            *(_index(value) for value in (one.stability, one.jaccard)),
             f"{one.seconds:.3f}",
             "–" if one.p is None else "< 0.001" if one.p < 0.001 else f"{one.p:.3f}",
         ]
         for one in found
     ]
     return table("Methods by mean test error", header, rows)
+
+
+def _index(value: float | None) -> str:
+    """Two decimals, without the sign of a zero.
+
+    >>> _index(-0.004), _index(-0.25), _index(None)
+    ('0.00', '-0.25', '–')
+    """
+    return "–" if value is None else f"{round(value, 2) + 0.0:.2f}"
 
 
 def _features(found: Sequence[Finding], comparison: Comparison) -> list[str]:
