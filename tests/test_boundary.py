@@ -183,6 +183,7 @@ def test_one_selected_feature_is_drawn_along_a_line(cancer):
     (line,) = shown.boundaries_
     assert line.get_xdata()[0] == pytest.approx(-rule.b / rule.w[j], abs=1e-6)
     assert [text.get_text() for text in shown.ax_.get_yticklabels()] == ["-1", "1"]
+    assert shown.ax_.get_ylabel() == "class"
     negative, positive = shown.ax_.collections
     np.testing.assert_array_equal(negative.get_offsets()[:, 0], cancer.X[cancer.y < 0, j])
     assert negative.get_offsets()[:, 1].max() < 0.5 < positive.get_offsets()[:, 1].min()

@@ -166,7 +166,7 @@ def _classes(estimator: Any, scores: Matrix, X: Matrix, y: Any) -> tuple[Any, ..
         )
     if y is not None:
         _codes(y, classes)
-    if columns > 2 and hasattr(estimator, "classes_") and not sp.issparse(X):
+    if columns > 2 and hasattr(estimator, "classes_"):
         _check_meaning(estimator, scores, X)
     return classes
 

@@ -48,7 +48,7 @@ def draw_line(
         ax.scatter(values[chosen], k + spread[chosen], **_look(k), zorder=3)
     rows = range(1 if codes is None else len(classes))
     ax.set_yticks(rows, labels=["samples"] if codes is None else list(map(label, classes)), parse_math=False)
-    ax.set(xlim=(ends[0], ends[-1]), ylim=(-0.5, len(rows) - 0.5))
+    ax.set(xlim=(ends[0], ends[-1]), ylim=(-0.5, len(rows) - 0.5), ylabel="" if codes is None else "class")
     return [ax.axvline(at, color="black", linewidth=1.5) for at in crossings]
 
 
