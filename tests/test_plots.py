@@ -1,7 +1,8 @@
-"""Displays draw what they say: the history, the features along a path, the boundary of a classifier."""
+"""Displays draw what they say: the history of a run, the features along a path."""
 
-import warnings
+from itertools import pairwise
 
+import matplotlib
 import numpy as np
 import pandas as pd
 import pyomo.environ as pyo
@@ -13,7 +14,7 @@ from dcprog.algorithms.path import Path
 from dcprog.errors import DataError, UnknownNameError
 from dcprog.estimators import AROM, FSV, FSVCV, L2L0SVMCV
 from dcprog.models import alignment, fsv, l2_l1_svm
-from dcprog.plots import BoundaryDisplay, ConvergenceDisplay, PathDisplay, new_axes, plot_convergence
+from dcprog.plots import ConvergenceDisplay, PathDisplay, new_axes, plot_convergence
 
 
 @pytest.fixture(scope="module")
@@ -25,29 +26,70 @@ def result():
 
 def test_it_draws_the_history(result):
     ax = new_axes()
-    assert result.plot(ax) is ax
+    assert plot_convergence(result, ax) is ax
     (f,) = ax.get_lines()
     np.testing.assert_array_equal(f.get_xydata(), [(r.iteration, r.f) for r in result.history])
     assert ax.get_title() == "quartic: converged"
 
 
-def test_the_gap_is_on_a_log_axis_and_positive(result):
-    ax = new_axes()
-    result.plot(ax)
-    (right,) = [other for other in ax.figure.axes if other is not ax]
-    drawn = right.get_lines()[0].get_ydata()
-    assert right.get_yscale() == "log"
-    expected = [r.gap for r in result.history if r.gap is not None and r.gap > 0]
-    np.testing.assert_array_equal(drawn[np.isfinite(drawn)], expected)
+def test_each_point_has_its_own_gap_on_a_log_axis(result):
+    shown = ConvergenceDisplay.from_result(result, ax=new_axes())
+    np.testing.assert_array_equal(shown.gaps, [*(record.gap for record in result.history[1:]), result.gap])
+    curve, marks = shown.gap_ax_.get_lines()
+    assert shown.gap_ax_.get_yscale() == "log"
+    np.testing.assert_array_equal(curve.get_xydata(), np.column_stack([shown.iterations, shown.gaps]))
+    np.testing.assert_array_equal(marks.get_xydata(), curve.get_xydata())
 
 
-def test_a_run_without_a_gap(result):
+def test_the_gap_drawn_at_the_start_is_that_of_the_start(result):
     m = pyo.ConcreteModel()
     m.x = pyo.Var(bounds=(0, 2), initialize=1)
-    start = dcprog.solve(dcprog.DCProgram(m, g=m.x**2, h=m.x), max_iter=0)
-    ax = start.plot(new_axes())
-    ax.figure.canvas.draw()
-    assert len(ax.get_lines()[0].get_xdata()) == 1
+    start = dcprog.solve(dcprog.DCProgram(m, g=m.x**4, h=3 * m.x**2 + m.x), max_iter=0)
+    shown = ConvergenceDisplay.from_result(start, ax=new_axes())
+    shown.figure_.draw_without_rendering()
+    assert list(shown.iterations) == [0]
+    assert shown.gaps == [pytest.approx(ConvergenceDisplay.from_result(result, ax=new_axes()).gaps[0])]
+
+
+def test_a_gap_of_zero_is_at_the_floor_of_the_axis_and_marked(two_features):
+    result = dcprog.solve(fsv(*two_features, lam=0.05))
+    assert result.gap == 0.0
+    shown = ConvergenceDisplay.from_result(result, ax=new_axes())
+    shown.figure_.draw_without_rendering()
+    right = shown.gap_ax_
+    (marks,) = [line for line in right.get_lines() if line.get_marker() == "v"]
+    positive = [gap for gap in shown.gaps if gap > 0]
+    low, high = right.get_ylim()
+    assert list(marks.get_xdata()) == [k for k, gap in zip(shown.iterations, shown.gaps, strict=True) if gap == 0]
+    assert all(low < y < 0.2 * min(positive) for y in marks.get_ydata())
+    assert low < max(positive) < high
+    ticks = dict(zip(right.get_yticks(), (label.get_text() for label in right.get_yticklabels()), strict=True))
+    assert ticks[marks.get_ydata()[0]] == "0"
+    assert [text for text in ticks.values() if text == "0"] == ["0"]
+    assert "gap 0, at the floor of the axis" in [text.get_text() for text in right.get_legend().get_texts()]
+
+
+@pytest.mark.parametrize(
+    ("gaps", "drawn", "said"),
+    [
+        ([0.0, 0.0], [1e-16, 1e-16], "gap 0, at the floor of the axis"),
+        ([1e-3, -1e-9], [1e-4], "gap ≤ 0, at the floor of the axis"),
+        ([1e-3, np.nan], [], None),
+    ],
+)
+def test_what_a_log_axis_does_not_show_is_inside_its_limits(gaps, drawn, said):
+    shown = ConvergenceDisplay([0, 1], [2.0, 1.0], gaps).plot(new_axes())
+    shown.figure_.draw_without_rendering()
+    marks = [line for line in shown.gap_ax_.get_lines() if line.get_marker() == "v"]
+    low, high = shown.gap_ax_.get_ylim()
+    assert [y for line in marks for y in line.get_ydata()] == pytest.approx(drawn)
+    assert all(low < y < high for y in drawn)
+    assert (said in [text.get_text() for text in shown.gap_ax_.get_legend().get_texts()]) == (said is not None)
+
+
+def test_a_result_does_not_know_how_it_is_drawn(result):
+    """Result is below the pictures: an import of them there would be an arrow back."""
+    assert not hasattr(result, "plot")
 
 
 def test_the_function_draws_the_display(result):
@@ -86,74 +128,6 @@ def test_a_path_along_two_parameters_is_refused(two_features):
         PathDisplay.from_path(path, "nu", ax=new_axes())
     with pytest.raises(UnknownNameError, match="'lam'"):
         PathDisplay.from_path(path, "lam", ax=new_axes())
-
-
-def test_the_boundary_is_where_the_decision_changes(two_features):
-    X, y = two_features
-    rule = dcprog.solve(fsv(X, y, lam=0.05)).rule
-    shown = BoundaryDisplay.from_estimator(rule, X, y, features=(1, 2), ax=new_axes())
-    shown.figure_.canvas.draw()
-    grid = np.tile(X.mean(axis=0), (shown.xx0.size, 1))
-    grid[:, 1], grid[:, 2] = shown.xx0.ravel(), shown.xx1.ravel()
-    np.testing.assert_array_equal(np.where(shown.response.ravel() >= 0, *rule.classes[::-1]), rule.predict(grid))
-    assert shown.ax_.get_xlabel() == "x2"
-    assert [text.get_text() for text in shown.ax_.get_legend().get_texts()] == ["big", "small"]
-
-
-def test_a_boundary_needs_two_features_and_two_classes(two_features):
-    X, y = two_features
-    rule = dcprog.solve(fsv(X, y)).rule
-    for features in [(0, 3), (0,), (1, 1), (0, 1, 2), 0, ("a", "b")]:
-        with pytest.raises(DataError, match="positions of two columns, from 0 to 2"):
-            BoundaryDisplay.from_estimator(rule, X, y, features=features, ax=new_axes())
-
-    class Three:
-        def decision_function(self, X):
-            return np.zeros((len(X), 3))
-
-    with pytest.raises(DataError, match="two classes only"):
-        BoundaryDisplay.from_estimator(Three(), X, y, ax=new_axes())
-
-
-def test_a_classifier_that_never_changes_its_mind(two_features):
-    class Constant:
-        def decision_function(self, X):
-            return np.ones(len(X))
-
-    shown = BoundaryDisplay.from_estimator(Constant(), two_features[0], ax=new_axes())
-    shown.figure_.canvas.draw()
-    assert shown.ax_.get_legend() is None
-
-
-def test_a_boundary_takes_names_from_a_data_frame(two_features):
-    X, y = two_features
-    frame = pd.DataFrame(X, columns=["height", "age", "mass"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        named = BoundaryDisplay.from_estimator(FSV().fit(frame, y), frame, y, features=(1, 2), ax=new_axes())
-        unnamed = BoundaryDisplay.from_estimator(FSV().fit(X, y), frame, y, features=(1, 2), ax=new_axes())
-    assert (named.ax_.get_xlabel(), named.ax_.get_ylabel()) == ("age", "mass")
-    np.testing.assert_array_equal(named.response, unnamed.response)
-
-
-def test_bad_input_of_a_boundary_is_named(two_features):
-    X, y = two_features
-    rule = dcprog.solve(fsv(X, y)).rule
-    draw = lambda *given, **how: BoundaryDisplay.from_estimator(*given, **{"ax": new_axes(), **how})
-    with pytest.raises(DataError, match=r"y has shape \(3,\) for 60 samples"):
-        draw(rule, X, y[:3])
-    with pytest.raises(DataError, match="estimator is of type int without decision_function"):
-        draw(3, X, y)
-    with pytest.raises(DataError, match="ax is of type int, expected axes"):
-        draw(rule, X, y, ax=3)
-    with pytest.raises(DataError, match="names has 1 entries"):
-        draw(rule, X, y, names=("a",))
-    with pytest.raises(DataError, match="grid_resolution is 0"):
-        draw(rule, X, y, grid_resolution=0)
-    with pytest.raises(DataError, match="X has shape"):
-        draw(rule, X[:, 0], y)
-    with pytest.raises(DataError, match="X is not numeric"):
-        draw(rule, [["a", "b"]], y)
 
 
 def test_an_estimator_shows_how_it_was_trained(two_features):
@@ -209,3 +183,89 @@ def test_bad_input_of_a_path_is_named(two_features, result):
         PathDisplay.from_path(path, ax="here")
     with pytest.raises(DataError, match="no rule that selects features"):
         PathDisplay.from_path(Path(({"a": 1},), (result,), 1), ax=new_axes())
+
+
+NAMES = [f"expression level of the gene number {j}" for j in range(120)]
+
+
+def along(d, share, seed=0):
+    """Sizes along a path of 8 values on which every feature is selected with the given probability."""
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random((8, d)) < share, rng.random((8, d)), 0.0)
+
+
+def outside(figure, texts):
+    """The texts that are not wholly inside the figure, once it is arranged."""
+    figure.draw_without_rendering()
+    width, height = figure.bbox.width, figure.bbox.height
+    boxes = {text.get_text(): text.get_window_extent() for text in texts if text.get_text()}
+    return [t for t, box in boxes.items() if box.x0 < 0 or box.y0 < 0 or box.x1 > width or box.y1 > height]
+
+
+def subplots():
+    with matplotlib.rc_context({"backend": "agg"}):
+        from matplotlib import pyplot
+
+        return pyplot.subplots()[1]
+
+
+@pytest.mark.parametrize("make_axes", [lambda: None, new_axes, subplots], ids=["own", "new_axes", "subplots"])
+@pytest.mark.parametrize("d", [3, 30, 120])
+def test_no_name_is_cut_and_none_hides_another(make_axes, d):
+    shown = PathDisplay(np.linspace(0.1, 0.9, 8), along(d, 0.5), "lam", NAMES[:d]).plot(make_axes())
+    labels = shown.ax_.get_yticklabels()
+    assert outside(shown.figure_, [*labels, shown.ax_.xaxis.label, shown.ax_.yaxis.label]) == []
+    assert {text.get_text() for text in labels} - set(NAMES) <= {f"{d - len(labels) + 1} more"}
+    heights = sorted((box.y0, box.y1) for box in (text.get_window_extent() for text in labels))
+    assert all(one[1] <= two[0] + 1 for one, two in pairwise(heights))
+    assert shown.ax_.get_window_extent().width > 0.25 * shown.figure_.bbox.width
+    matplotlib.pyplot.close("all")
+
+
+def test_very_long_names_get_a_smaller_font():
+    names = [f"{'a name that says everything one could wish to know' * 2} {j}" for j in range(5)]
+    shown = PathDisplay(np.linspace(0.1, 0.9, 8), along(5, 0.5), "lam", names).plot(new_axes())
+    assert outside(shown.figure_, shown.ax_.get_yticklabels()) == []
+    assert [text.get_text() for text in shown.ax_.get_yticklabels()] == names
+
+
+def test_the_layout_of_a_figure_that_arranges_itself_stays():
+    ax = subplots()
+    ax.figure.subplots_adjust(left=0.4)
+    PathDisplay(np.array([0.1, 0.9]), along(3, 0.5)[:2], "lam").plot(ax)
+    assert ax.figure.get_layout_engine() is None
+    assert ax.figure.subplotpars.left == 0.4
+    matplotlib.pyplot.close("all")
+
+
+def test_of_many_features_the_most_important_have_names_and_the_rest_is_grey():
+    sizes = along(120, 0.3)
+    sizes[:, 100:] = 0.0
+    shown = PathDisplay(np.linspace(0.1, 0.9, 8), sizes, "lam", NAMES).plot(new_axes())
+    shown.figure_.draw_without_rendering()
+    *named, rest = [text.get_text() for text in shown.ax_.get_yticklabels()]
+    order = np.argsort(-sizes.mean(axis=0), kind="stable")
+    selected = int(np.count_nonzero(sizes.any(axis=0)))
+    assert named == [NAMES[j] for j in order[: len(named)]]
+    assert 10 < len(named) < 60
+    assert rest == f"{selected - len(named)} more"
+    assert shown.ax_.get_ylabel() == f"feature ({120 - selected} are never selected)"
+    coloured, grey = shown.ax_.collections
+    assert len(coloured.get_offsets()) + len(grey.get_offsets()) == np.count_nonzero(sizes)
+    red, green, blue, _ = grey.get_facecolor()[0]
+    assert red == green == blue
+    low, high = sorted(shown.ax_.get_ylim())
+    assert all(low < y < high for dots in (coloured, grey) for y in dots.get_offsets()[:, 1])
+    assert grey.get_offsets()[:, 1].max() < coloured.get_offsets()[:, 1].min(), "the most important are on top"
+
+
+def test_a_path_that_selects_nothing_has_an_empty_picture():
+    shown = PathDisplay(np.linspace(0.1, 0.9, 8), np.zeros((8, 120)), "lam", NAMES).plot(new_axes())
+    shown.figure_.draw_without_rendering()
+    assert shown.ax_.get_ylabel() == "feature (120 are never selected)"
+
+
+def test_names_are_no_formulas():
+    shown = PathDisplay(np.array([0.1, 0.9]), np.ones((2, 2)), "a$_{", ["$x_{", "50 $"]).plot(new_axes())
+    shown.figure_.draw_without_rendering()
+    assert [text.get_text() for text in shown.ax_.get_yticklabels()] == ["$x_{", "50 $"]

@@ -266,12 +266,6 @@ class Result(Mapping[str, np.ndarray]):
             "runs": self.runs,
         }
 
-    def plot(self, ax: Any = None) -> Any:
-        """Objective and gap over the iterations, on matplotlib axes (extra ``[plot]``)."""
-        from dcprog.plots import plot_convergence
-
-        return plot_convergence(self, ax)
-
 
 def _beside(path: str | Path, ending: str) -> Path:
     return Path(path).with_name(Path(path).name + ending)

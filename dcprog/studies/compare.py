@@ -56,6 +56,7 @@ class Comparison:
     results: dict[Cell, Result]
     failures: dict[Cell, str]
     interrupted: bool
+    feature_names: tuple[str, ...]
 
     @property
     def complete(self) -> bool:
@@ -122,6 +123,7 @@ def compare(
         outcome.results,
         outcome.failures,
         outcome.interrupted,
+        tuple(data.feature_names),
     )
 
 

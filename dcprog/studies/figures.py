@@ -1,54 +1,101 @@
-"""Pictures for reports: convergence, features over λ, error against number of features."""
+"""Pictures for reports: errors with their bars, error against number of features, features over λ, convergence."""
 
 from __future__ import annotations
 
 import base64
 import io
+import textwrap
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dcprog.plots import require_matplotlib
+from dcprog.plots.convergence import floor_of, mark_floor
 from dcprog.studies.cells import Cell, Result
-from dcprog.studies.methods import METHODS
+from dcprog.studies.statistics import standard_error
+from dcprog.typing import Vector
 
-COLUMNS = 3
+COLUMNS, MOST_COLUMNS = 2, 3
+"""Axes beside each other: with more than two rows of the first, the second."""
+MARKERS = "osD^vP"
+ROUNDING = 1e-16
+LETTERS = 36
+"""Longer titles of methods are wrapped."""
 
 
 class Picture(NamedTuple):
-    """An SVG as a data URI, and what it shows."""
+    """An SVG as a data URI, what it shows, and the same for those who do not see it."""
 
     uri: str
     caption: str
+    alt: str
 
 
 class Point(NamedTuple):
-    """A method on a data set: features and error in percent, of the paper or ours."""
+    """A method on a data set: features and error in percent, of the paper or ours, with the lengths of their error bars."""
 
     data: str
     method: str
     features: float
     error: float
-    paper: bool
+    paper: bool = False
+    features_bar: float = 0.0
+    error_bar: float = 0.0
 
 
-def pictures(results: Mapping[Cell, Result], points: Sequence[Point]) -> list[Picture]:
-    """All pictures that the results have something to show for, a method always in the same colour. Needs matplotlib."""
+class Look(NamedTuple):
+    """How a method is drawn, and what it is called in legends."""
+
+    title: str
+    colour: str
+    marker: str
+
+
+class Curve(NamedTuple):
+    """A line, with the half width of the band around it."""
+
+    x: Vector
+    y: Vector
+    band: Vector | None = None
+
+
+Looks = Mapping[str, Look]
+Panels = Mapping[str, Mapping[str, Curve]]
+"""The curves of each data set, by method."""
+
+
+def looks(methods: Iterable[str], titles: Mapping[str, str]) -> dict[str, Look]:
+    """A colour and a marker for each method, the same in all pictures; no two methods share both."""
     require_matplotlib()
-    methods = dict.fromkeys([*(point.method for point in points), *(cell.method for cell in sorted(results))])
-    colours = {method: f"C{i}" for i, method in enumerate(methods)}
-    drawn = [
-        error_against_features(points, colours),
-        features_over_lambda(results, colours),
-        convergence(results, colours),
-    ]
-    return [picture for picture in drawn if picture is not None]
+    return {
+        method: Look(textwrap.fill(titles.get(method, method), LETTERS), f"C{i % 10}", MARKERS[(i + i // 10) % len(MARKERS)])
+        for i, method in enumerate(dict.fromkeys(methods))
+    }
 
 
-def error_against_features(points: Sequence[Point], colours: Mapping[str, str]) -> Picture | None:
-    """One axes a data set: the lower left corner is where one wants to be."""
+def errors(found: Mapping[str, Vector], drawn: Looks) -> Picture | None:
+    """The mean error of each method with its standard error, over faint dots for the single splits."""
+    if not found:
+        return None
+    figure, (ax,) = _grid([""], height=1.3 + 0.34 * len(found))
+    rows = np.arange(len(found))[::-1]
+    for row, (method, values) in zip(rows, found.items(), strict=True):
+        look = drawn[method]
+        ax.plot(values, np.full(len(values), row), ".", color="0.72", zorder=1)
+        ax.errorbar(values.mean(), row, xerr=standard_error(values), fmt=look.marker, color=look.colour, capsize=4, zorder=2)
+    ax.set_yticks(rows, labels=[drawn[method].title for method in found], parse_math=False)
+    ax.set(xlabel="error [%]", ylim=(-0.6, len(found) - 0.4))
+    ax.grid(axis="x", color="0.9")
+    ax.set_axisbelow(True)
+    said = "; ".join(f"{drawn[m].title} {v.mean():.1f} ± {standard_error(v):.1f} %" for m, v in found.items())
+    caption = "Test error: mean over the splits with its standard error; in grey the error of each split."
+    return _picture(figure, caption, f"Test errors, mean ± standard error: {said}.")
+
+
+def error_against_features(points: Sequence[Point], drawn: Looks, bars: str) -> Picture | None:
+    """One axes a data set: the lower left corner is where one wants to be. ``bars`` says what error bars mean."""
     names = list(dict.fromkeys(point.data for point in points))
     if not names:
         return None
@@ -56,99 +103,121 @@ def error_against_features(points: Sequence[Point], colours: Mapping[str, str]) 
     for name, ax in zip(names, axes, strict=True):
         for point in points:
             if point.data == name:
-                colour = colours[point.method]
-                ax.plot(point.features, point.error, "o", color=colour, markerfacecolor="none" if point.paper else colour)
+                _draw_point(ax, point, drawn[point.method])
         ax.set(xlabel="features", ylabel="error [%]")
-    _legend(figure, {point.method for point in points}, colours)
-    papers = any(point.paper for point in points)
-    return _picture(figure, "Test error against number of features" + ("; hollow: as published." if papers else "."))
+    _legend(figure, {point.method for point in points}, drawn)
+    hollow = "; hollow: as published" if any(point.paper for point in points) else ""
+    said = "; ".join(
+        f"{point.data}, {drawn[point.method].title}{', published' if point.paper else ''}: "
+        f"{point.features:.1f} features, {point.error:.1f} %"
+        for point in points
+    )
+    return _picture(figure, f"Test error against number of features{hollow}; bars: {bars}.", f"Error and features. {said}.")
 
 
-def features_over_lambda(results: Mapping[Cell, Result], colours: Mapping[str, str]) -> Picture | None:
+def features_over_lambda(results: Mapping[Cell, Result], drawn: Looks) -> Picture | None:
     """The mean number of features along the validation path, for the methods with a penalty λ on features."""
     paths: dict[str, dict[str, list[list[tuple[float, int]]]]] = defaultdict(lambda: defaultdict(list))
     for cell in sorted(results):
         trials = results[cell].get("trials", [])
         if results[cell].get("history") and len(trials) > 1 and set(trials[0]["parameters"]) == {"lam"}:
             paths[cell.data][cell.method].append([(trial["parameters"]["lam"], trial["features"]) for trial in trials])
-    return _lines(
-        {data: {method: _mean_line(lines) for method, lines in by.items()} for data, by in paths.items()},
-        "λ",
-        "features",
-        "Number of selected features over λ, on half of the training part, mean over the splits.",
-        colours,
+    panels = {data: {method: _mean_curve(lines) for method, lines in by.items()} for data, by in paths.items()}
+    caption = (
+        "Number of selected features over λ, on half of the training part: mean over the splits, in a band of a standard "
+        "error on either side."
     )
+    return _lines(panels, "λ", "features", caption, drawn)
 
 
-def convergence(results: Mapping[Cell, Result], colours: Mapping[str, str]) -> Picture | None:
+def convergence(results: Mapping[Cell, Result], drawn: Looks) -> Picture | None:
     """f(x_k) − f(x_end) of the final training of one split; convex programs are solved in one step, and left out."""
-    shown: dict[str, dict[str, tuple[list[float], list[float]]]] = defaultdict(dict)
+    panels: dict[str, dict[str, Curve]] = defaultdict(dict)
     for cell in sorted(results):
         f = np.array(results[cell].get("history", []))
-        if cell.method not in shown[cell.data] and len(f) > 3 and f[0] > f[-1]:
+        if cell.method not in panels[cell.data] and len(f) > 3 and f[0] > f[-1]:
             above = np.maximum(f - f[-1], 0.0) / (f[0] - f[-1])
-            shown[cell.data][cell.method] = list(range(len(f))), np.where(above > 1e-16, above, np.nan).tolist()
-    return _lines(
-        {data: lines for data, lines in shown.items() if lines},
-        "iteration",
-        "(f − f_end) / (f_0 − f_end)",
-        "Convergence of DCA in the final training of the first split.",
-        colours,
-        log=True,
-    )
+            panels[cell.data][cell.method] = Curve(np.arange(float(len(f))), np.where(above > ROUNDING, above, 0.0))
+    caption = "Convergence of DCA in the final training of the first split; the end, 0, is at the floor of the axis."
+    filled = {data: curves for data, curves in panels.items() if curves}
+    return _lines(filled, "iteration", "(f − f_end) / (f_0 − f_end)", caption, drawn, log=True)
 
 
-def _mean_line(lines: list[list[tuple[float, int]]]) -> tuple[list[float], list[float]]:
-    values = [lam for lam, _ in lines[0]]
-    return values, np.mean([[count for _, count in line] for line in lines], axis=0).tolist()
+def _draw_point(ax: Any, point: Point, look: Look) -> None:
+    bars = {"xerr": point.features_bar or None, "yerr": point.error_bar or None, "capsize": 3, "elinewidth": 1}
+    fill = "none" if point.paper else look.colour
+    ax.errorbar(point.features, point.error, fmt=look.marker, color=look.colour, markerfacecolor=fill, **bars)
 
 
-def _lines(
-    content: Mapping[str, Mapping[str, tuple[list[float], list[float]]]],
-    x: str,
-    y: str,
-    caption: str,
-    colours: Mapping[str, str],
-    log: bool = False,
-) -> Picture | None:
-    if not content:
+def _mean_curve(lines: list[list[tuple[float, int]]]) -> Curve:
+    counts = np.array([[count for _, count in line] for line in lines], dtype=float)
+    spread = np.array([standard_error(column) for column in counts.T])
+    return Curve(np.array([lam for lam, _ in lines[0]]), counts.mean(axis=0), spread)
+
+
+def _lines(panels: Panels, x: str, y: str, caption: str, drawn: Looks, log: bool = False) -> Picture | None:
+    if not panels:
         return None
-    figure, axes = _grid(list(content))
-    for lines, ax in zip(content.values(), axes, strict=True):
-        for method, (xs, ys) in lines.items():
-            ax.plot(xs, ys, ".-", color=colours[method])
+    figure, axes = _grid(list(panels))
+    for curves, ax in zip(panels.values(), axes, strict=True):
         ax.set(xlabel=x, ylabel=y)
         if log:
-            ax.set_yscale("log")
-    _legend(figure, {method for lines in content.values() for method in lines}, colours)
-    return _picture(figure, caption)
+            curves = _on_log_axis(ax, curves, drawn)
+        for method, (xs, ys, band) in curves.items():
+            ax.plot(xs, ys, "-", marker=drawn[method].marker, markersize=4, color=drawn[method].colour)
+            if band is not None:
+                ax.fill_between(xs, ys - band, ys + band, color=drawn[method].colour, alpha=0.2, linewidth=0)
+    methods = {method for curves in panels.values() for method in curves}
+    _legend(figure, methods, drawn)
+    who = ", ".join(look.title for method, look in drawn.items() if method in methods)
+    return _picture(figure, caption, f"{caption} Methods: {who}. Data: {', '.join(panels)}.")
 
 
-def _grid(names: Sequence[str]) -> tuple[Any, list[Any]]:
+def _on_log_axis(ax: Any, curves: Mapping[str, Curve], drawn: Looks) -> dict[str, Curve]:
+    """The curves with zeros at the floor of the axis, where hollow triangles mark them."""
+    values = np.concatenate([curve.y for curve in curves.values()])
+    floor = floor_of(values)
+    ax.set_yscale("log")
+    mark_floor(ax, floor, float(values.max()))
+    for method, curve in curves.items():
+        zero = curve.y == 0
+        ax.plot(curve.x[zero], np.full(zero.sum(), floor), "v", color=drawn[method].colour, mfc="white", ms=8, zorder=3)
+    return {method: Curve(curve.x, np.where(curve.y == 0, floor, curve.y)) for method, curve in curves.items()}
+
+
+def _grid(names: Sequence[str], height: float = 3.2) -> tuple[Any, list[Any]]:
     """A figure with axes for each name, which is a title as it stands: a $ in it is no formula."""
     from matplotlib.figure import Figure
 
-    columns = min(COLUMNS, len(names))
+    columns = min(COLUMNS if len(names) <= 2 * COLUMNS else MOST_COLUMNS, len(names))
     rows = -(-len(names) // columns)
-    figure = Figure(figsize=(4.0 * columns, 3.0 * rows + 0.6), layout="constrained")
+    width = {1: 7.5, 2: 9.2, 3: 11.5}[columns]
+    figure = Figure(figsize=(width, height * rows), layout="constrained")
     axes = [figure.add_subplot(rows, columns, i + 1) for i in range(len(names))]
     for name, ax in zip(names, axes, strict=True):
         ax.set_title(name, parse_math=False)
     return figure, axes
 
 
-def _legend(figure: Any, methods: set[str], colours: Mapping[str, str]) -> None:
+def _legend(figure: Any, methods: set[str], drawn: Looks) -> None:
+    """Below the axes, in as many columns as the figure is wide enough for; the figure grows by its height."""
     from matplotlib.lines import Line2D
 
-    handles = [Line2D([], [], marker="o", color=colours[name], label=_title(name)) for name in colours if name in methods]
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 5))
+    shown = [look for method, look in drawn.items() if method in methods]
+    handles = [Line2D([], [], marker=look.marker, color=look.colour, label=look.title) for look in shown]
+    for columns in range(len(handles), 0, -1):
+        legend = figure.legend(handles=handles, loc="outside lower center", ncols=columns)
+        for text in legend.get_texts():
+            text.set_parse_math(False)
+        box = legend.get_window_extent()
+        if box.width <= 0.95 * figure.bbox.width or columns == 1:
+            break
+        legend.remove()
+    figure.set_figheight(figure.get_figheight() + box.height / figure.dpi)
 
 
-def _title(method: str) -> str:
-    return METHODS[method].title if method in METHODS else method
-
-
-def _picture(figure: Any, caption: str) -> Picture:
+def _picture(figure: Any, caption: str, alt: str) -> Picture:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return Picture("data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode(), caption)
+    uri = "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
+    return Picture(uri, caption, " ".join(alt.split()))

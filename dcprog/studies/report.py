@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import dcprog
 from dcprog.errors import MissingExtraError
-from dcprog.studies.cells import Cell, Result
+from dcprog.studies import figures
+from dcprog.studies.cells import Cell
 from dcprog.studies.compare import Comparison
-from dcprog.studies.figures import Point, pictures
+from dcprog.studies.figures import Picture, Point
+from dcprog.studies.findings import Finding, by_frequency, findings, titles
+from dcprog.studies.html import Entry, figure, heading, page, paragraph, table
 from dcprog.studies.outputs import MARK, cells, lines, quantities
 from dcprog.studies.reproduce import Part, Reproduction
 
-STYLE = """
-:root { color-scheme: light; font: 16px/1.5 system-ui, sans-serif; }
-body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color: #222; background: #fff; }
-table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
-caption { text-align: left; font-weight: 600; padding: .3rem 0; }
-th, td { padding: .15rem .6rem; text-align: right; border-bottom: 1px solid #ddd; }
-th:first-child, td:first-child, th:nth-child(2), td:nth-child(2) { text-align: left; }
-.outside { background: #fde9c9; font-weight: 600; }
-figure { margin: 2rem 0; } img { max-width: 100%; } figcaption { color: #555; }
-"""
+NBSP = "\u00a0"
+"""A space at which no line breaks."""
+MOST_ROWS = 60
+"""So many features get a row of their own; rarer ones are listed below the table."""
+OF_ERRORS = (
+    "± is the standard error s/√J over the J splits, as are the error bars. The training sets of the splits overlap, so "
+    "that it is rather too small; p, of the difference to the first method, is by the corrected resampled t-test (Nadeau & "
+    "Bengio, Machine Learning 52, 2003, 239–281), adjusted after Holm. Seconds are CPU time of the final training."
+)
+OF_STABILITY = (
+    "Stability, of the sets of features that the splits select: Φ = 1 − (1/d Σⱼ M/(M−1) pⱼ(1−pⱼ)) / (k̄/d (1 − k̄/d)) for M "
+    "splits, d features, pⱼ the share of splits that select feature j and k̄ the mean number of features; 1: always the "
+    "same, 0: as by chance, at least −1/(M−1) (Nogueira, Sechidis & Brown, On the stability of feature selection "
+    "algorithms, Journal of Machine Learning Research 18(174), 2018, 1–54). Jaccard: the mean over all pairs of splits of "
+    "|A ∩ B| / |A ∪ B|; it is not corrected for chance. – where every split selects all features, or none."
+)
 
 
 def write_reproduction(reproduction: Reproduction, path: Path) -> Path:
@@ -32,107 +40,177 @@ def write_reproduction(reproduction: Reproduction, path: Path) -> Path:
     compared = [row for row in reproduction.rows if row.comparable]
     outside = sum(row.outside for row in compared)
     body = [
-        f"<p>{escape(study.citation)}, by dcprog {dcprog.__version__}. Of {len(compared)} figures that can be compared "
-        f"{outside} differ from the published ones by more than two standard errors, as the variance over the splits has "
-        f"them; they are marked {MARK}. A ? stands beside figures that are hard to read in print.</p>",
-        *(f"<p>{escape(remark)}</p>" for remark in study.remarks),
-        *(f"<p>{escape(name)}: {escape(why)}</p>" for name, why in reproduction.absent.items()),
+        paragraph(
+            f"{study.citation}, by dcprog {dcprog.__version__}. Of {len(compared)} figures that can be compared {outside} "
+            "differ from the published ones by more than two standard errors, as the variance over the splits has them; "
+            f"they are marked {MARK}. A ? stands beside figures that are hard to read in print."
+        ),
+        *map(paragraph, study.remarks),
+        *(paragraph(f"{name}: {why}") for name, why in reproduction.absent.items()),
         *_problems(reproduction.failures, reproduction.interrupted),
-        *(_table(reproduction, part) for part in reproduction.parts),
-        *_pictures(reproduction.results, _points(reproduction)),
+        *(_printed(reproduction, part) for part in reproduction.parts),
+        *_drawn(lambda: _reproduced(reproduction)),
     ]
     return _write(path, f"{study.name}: published and reproduced", body)
 
 
 def write_comparison(comparison: Comparison, path: Path) -> Path:
-    """The methods on the user's data."""
-    rows = [
-        [
-            line.title,
-            line.method,
-            f"{line.error:.1f} ± {line.deviation:.1f}",
-            f"{line.features:.1f}",
-            "–" if line.stability is None else f"{line.stability:.2f}",
-            f"{line.seconds:.3g}",
-            "–" if line.p is None else f"{line.p:.2g}",
-        ]
-        for line in comparison.lines
-    ]
-    header = ["method", "name", "error [%]", "features", "stability", "seconds", "p"]
-    points = [Point(comparison.data, line.method, line.features, line.error, False) for line in comparison.lines]
+    """The methods on the user's data: errors, features and how stable they are, parameters, runs."""
+    found = findings(comparison)
     body = [
-        f"<p>{comparison.n} samples, {comparison.d} features, {comparison.splits} splits; dcprog {dcprog.__version__}.</p>",
-        f"<p><strong>{escape(comparison.verdict)}.</strong></p>",
-        *(f"<p>{escape(why)}.</p>" for why in comparison.left_out.values()),
+        paragraph(
+            f"{comparison.n} samples, {comparison.d} features, {comparison.splits} splits; dcprog {dcprog.__version__}."
+        ),
+        paragraph(f"{comparison.verdict[0].upper()}{comparison.verdict[1:]}.", "verdict"),
+        *(paragraph(f"{why}.") for why in comparison.left_out.values()),
         *_problems(comparison.failures, comparison.interrupted),
-        _html_table("Methods by error; p: of the difference to the first", [header], [(row, [False] * 7) for row in rows]),
-        *_pictures(comparison.results, points),
+        _errors(found),
+        paragraph(OF_ERRORS, "note"),
+        paragraph(OF_STABILITY, "note"),
+        *_drawn(lambda: _compared(comparison, found)),
+        *_features(found, comparison),
+        *_parameters(found),
     ]
     return _write(path, f"Methods compared on {comparison.data}", body)
 
 
-def _table(reproduction: Reproduction, part: Part) -> str:
-    rows = reproduction.of(part.table)
-    names = quantities(rows)
-    header = ["data", "method", *(f"{name}: {kind}" for name in names for kind in ("paper", "ours", "difference"))]
-    body: list[tuple[list[str], list[bool]]] = []
-    for (data, method), figures in lines(rows).items():
-        shown, marked = [data, part.table.method_title(method)], [False, False]
-        for name in names:
-            row = figures.get(name)
-            shown += cells(row)
-            marked += [False, False, row is not None and row.outside]
-        body.append((shown, marked))
-    note = f"<p>{escape(part.table.note())}</p>" if part.table.note() else ""
-    return _html_table(f"Table {part.table.number}: {part.table.title}", [header], body) + note
+def _errors(found: Sequence[Finding]) -> str:
+    header = ["method", "name", "error [%]", "±", "features", "±", "stability Φ", "Jaccard", "seconds", "p"]
+    rows = [
+        [
+            one.title,
+            one.method,
+            *(f"{value:.1f}" for value in (*one.error, *one.size)),
+            *(_index(value) for value in (one.stability, one.jaccard)),
+            f"{one.seconds:.3f}",
+            "–" if one.p is None else "< 0.001" if one.p < 0.001 else f"{one.p:.3f}",
+        ]
+        for one in found
+    ]
+    return table("Methods by mean test error", header, rows)
 
 
-def _points(reproduction: Reproduction) -> list[Point]:
-    points: list[Point] = []
+def _index(value: float | None) -> str:
+    """Two decimals, without the sign of a zero.
+
+    >>> _index(-0.004), _index(-0.25), _index(None)
+    ('0.00', '-0.25', '–')
+    """
+    return "–" if value is None else f"{round(value, 2) + 0.0:.2f}"
+
+
+def _features(found: Sequence[Finding], comparison: Comparison) -> list[str]:
+    """How often each feature was selected, by the methods that select."""
+    selecting = [one for one in found if one.selects]
+    using_all = ", ".join(one.title for one in found if not one.selects)
+    body = [heading("Selected features")]
+    if using_all:
+        body.append(paragraph(f"All features on every split: {using_all}."))
+    if not selecting:
+        return body
+    order = by_frequency(selecting)
+    never = comparison.d - len(order)
+    rows = [
+        [comparison.feature_names[j], *(_share(int(one.chosen[j]), comparison.splits) for one in selecting)]
+        for j in order[:MOST_ROWS]
+    ]
+    caption = f"On how many of the {comparison.splits} splits a method selects a feature"
+    body.append(table(caption, ["feature", *(one.title for one in selecting)], rows, words=1))
+    for one in selecting:
+        rare = [f"{comparison.feature_names[j]} ({one.chosen[j]})" for j in order[MOST_ROWS:] if one.chosen[j]]
+        if rare:
+            body.append(paragraph(f"{one.title} also selects, on so many splits: {', '.join(rare)}.", "note"))
+    if never:
+        body.append(paragraph(f"{never} of {comparison.d} features are never selected by these methods."))
+    return body
+
+
+def _share(count: int, splits: int) -> Entry:
+    return Entry(str(count) if count else "·", shade=count / splits)
+
+
+def _parameters(found: Sequence[Finding]) -> list[str]:
+    """How often each value was chosen on the validation halves."""
+    rows = [
+        [one.title, name, ", ".join(f"{value}{NBSP}({count}{NBSP}×)" for value, count in values)]
+        for one in found
+        for name, values in one.parameters.items()
+    ]
+    none = ", ".join(one.title for one in found if not one.parameters)
+    body = [heading("Chosen parameters")]
+    if rows:
+        caption = "Values chosen on the validation halves, and on how many splits"
+        body.append(table(caption, ["method", "parameter", "values"], rows, words=3))
+    return [*body, paragraph(f"No parameter to choose: {none}.")] if none else body
+
+
+def _compared(comparison: Comparison, found: Sequence[Finding]) -> list[Picture | None]:
+    order = [*(one.method for one in found), *(cell.method for cell in sorted(comparison.results))]
+    drawn = figures.looks(order, titles(comparison))
+    points = [
+        Point(comparison.data, one.method, one.size[0], one.error[0], features_bar=one.size[1], error_bar=one.error[1])
+        for one in found
+    ]
+    return [
+        figures.errors({one.method: one.errors for one in found}, drawn),
+        figures.error_against_features(points, drawn, "standard errors over the splits"),
+        figures.features_over_lambda(comparison.results, drawn),
+        figures.convergence(comparison.results, drawn),
+    ]
+
+
+def _reproduced(reproduction: Reproduction) -> list[Picture | None]:
+    points = list(_points(reproduction))
+    order = [*(point.method for point in points), *(cell.method for cell in sorted(reproduction.results))]
+    named = {method: part.table.method_title(method) for part in reproduction.parts for method in part.table.methods}
+    drawn = figures.looks(order, named)
+    return [
+        figures.error_against_features(points, drawn, "standard errors of the difference to the published figures"),
+        figures.features_over_lambda(reproduction.results, drawn),
+        figures.convergence(reproduction.results, drawn),
+    ]
+
+
+def _points(reproduction: Reproduction) -> Iterable[Point]:
     for part in reproduction.parts:
         for (data, method), row in lines(reproduction.of(part.table)).items():
             if not {"features", "error"} <= row.keys():
                 continue
             features, error = row["features"], row["error"]
             if features.ours is not None and error.ours is not None:
-                points.append(Point(data, method, features.ours, error.ours, False))
+                yield Point(data, method, features.ours, error.ours, False, features.spread or 0.0, error.spread or 0.0)
             if features.paper is not None and error.paper is not None:
-                points.append(Point(data, method, features.paper.value, error.paper.value, True))
-    return points
+                yield Point(data, method, features.paper.value, error.paper.value, True)
 
 
-def _pictures(results: Mapping[Cell, Result], points: Sequence[Point]) -> list[str]:
+def _printed(reproduction: Reproduction, part: Part) -> str:
+    rows = reproduction.of(part.table)
+    names = quantities(rows)
+    header = ["data", "method", *(f"{name}: {kind}" for name in names for kind in ("paper", "ours", "difference"))]
+    body: list[list[str | Entry]] = []
+    for (data, method), found in lines(rows).items():
+        shown: list[str | Entry] = [data, part.table.method_title(method)]
+        for name in names:
+            row = found.get(name)
+            paper, ours, difference = cells(row)
+            shown += [paper, ours, Entry(difference, marked=row is not None and row.outside)]
+        body.append(shown)
+    note = paragraph(part.table.note(), "note") if part.table.note() else ""
+    return table(f"Table {part.table.number}: {part.table.title}", header, body) + note
+
+
+def _drawn(draw: Callable[[], Sequence[Picture | None]]) -> list[str]:
     try:
-        drawn = pictures(results, points)
+        return [figure(*picture) for picture in draw() if picture is not None]
     except MissingExtraError as error:
-        return [f"<p>This report has no pictures: {escape(str(error))}.</p>"]
-    return [
-        f'<figure><img src="{uri}" alt="{escape(caption)}"><figcaption>{escape(caption)}</figcaption></figure>'
-        for uri, caption in drawn
-    ]
+        return [paragraph(f"This report has no pictures: {error}.")]
 
 
 def _problems(failures: Mapping[Cell, str], interrupted: bool) -> list[str]:
-    said = [f"<p>{escape(str(cell))} failed: {escape(why)}</p>" for cell, why in failures.items()]
-    return [*said, "<p>The run was interrupted: figures are missing.</p>"] if interrupted else said
-
-
-def _html_table(caption: str, header: Sequence[Sequence[str]], body: Sequence[tuple[Sequence[str], Sequence[bool]]]) -> str:
-    head = "".join("<tr>" + "".join(f'<th scope="col">{escape(cell)}</th>' for cell in row) + "</tr>" for row in header)
-    rows = "".join(
-        "<tr>"
-        + "".join(
-            f"<td{' class=outside' if marked else ''}>{escape(cell)}</td>" for cell, marked in zip(row, marks, strict=True)
-        )
-        + "</tr>"
-        for row, marks in body
-    )
-    return f"<table><caption>{escape(caption)}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>"
+    said = [paragraph(f"{cell} failed: {why}") for cell, why in failures.items()]
+    return [*said, paragraph("The run was interrupted: figures are missing.")] if interrupted else said
 
 
 def _write(path: Path, title: str, body: Sequence[str]) -> Path:
-    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
-    content = f"<h1>{escape(title)}</h1>{''.join(body)}"
-    page = f'<!doctype html><html lang="en"><head>{head}</head><body>{content}</body></html>\n'
-    path.write_text(page, encoding="utf-8")
+    path.write_text(page(title, body), encoding="utf-8")
     return path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -86,3 +87,28 @@ def stability(selections: Matrix) -> float | None:
     p = Z.mean(axis=0)
     spread = M / (M - 1) * (p * (1.0 - p)).mean()
     return float(1.0 - spread / (share * (1.0 - share)))
+
+
+def jaccard(selections: Matrix) -> float | None:
+    """The mean of |A ∩ B| / |A ∪ B| over pairs of runs, A and B the features that they select; row i marks those of run i.
+
+    1: always the same, 0: never one in common. It says nothing of chance: large selections overlap by themselves, for which
+    ``stability`` corrects. Two runs that select nothing agree; None as in ``stability``, where there was no choice.
+
+    >>> round(jaccard(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]])), 4)  # 1/3, 1, 1/3
+    0.5556
+    """
+    Z = np.asarray(selections, dtype=bool)
+    if len(Z) < 2 or Z.all() or not Z.any():
+        return None
+    both = [((one & two).sum(), (one | two).sum()) for one, two in combinations(Z, 2)]
+    return float(np.mean([common / united if united else 1.0 for common, united in both]))
+
+
+def standard_error(values: Sequence[float] | Vector) -> float:
+    """s/√J of the mean of J values, 0 of a single one.
+
+    >>> standard_error([1.0, 3.0])
+    1.0
+    """
+    return float(np.sqrt(mean_and_variance(values)[1] / len(values)))
