@@ -1,0 +1,47 @@
+"""An extension of griffe, which reads the docstrings: their roles and examples as Markdown.
+
+Docstrings keep what help() shows well, such as :func:`dcprog.solve` and examples after ``>>>`` in running text. A role that
+names something that does not exist stops the build.
+"""
+
+from __future__ import annotations
+
+import pydoc
+import re
+from typing import Any
+
+import griffe
+
+ROLE = re.compile(r":(?:func|class|mod|meth|attr|data):`(~?)([^`]+)`")
+EXAMPLE = re.compile(r"^([ \t]*)>>> .*\n?(?:^(?![ \t]*$).*\n?)*", re.MULTILINE)
+
+
+class Markdown(griffe.Extension):
+    """Rewrites each docstring once, when its object is loaded."""
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        if obj.docstring is not None:
+            obj.docstring.value = fenced(ROLE.sub(linked, obj.docstring.value))
+
+
+def fenced(text: str) -> str:
+    """Examples, each up to the next empty line, as blocks of code."""
+    return EXAMPLE.sub(lambda match: f"\n{match[1]}```pycon\n{match[0].rstrip()}\n{match[1]}```\n", text)
+
+
+def linked(match: re.Match[str]) -> str:
+    """A role as a link to the reference, if it has the full name, and as code otherwise."""
+    short, target = match[1], match[2]
+    shown = f"`{target.rpartition('.')[2] if short else target}`"
+    if not target.startswith("dcprog"):
+        return shown
+    thing = pydoc.locate(target)
+    if thing is None:
+        raise ValueError(f"a docstring refers to {target}, which does not exist: correct {match[0]}")
+    return f'<autoref optional identifier="{canonical(thing, target)}"><code>{shown.strip("`")}</code></autoref>'
+
+
+def canonical(thing: Any, target: str) -> str:
+    """The name under which the reference has it: where it is defined."""
+    name = getattr(thing, "__qualname__", None)
+    return f"{thing.__module__}.{name}" if name else target

@@ -1,0 +1,41 @@
+"""Formulas between dollars become MathML when the site is built, so that a browser needs no script and no network for them.
+
+The font is STIX Two Math, taken from the package ziamath where it is installed: many systems have no font for formulas.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from typing import Any
+
+import ziamath
+from latex2mathml.converter import convert
+from mkdocs.structure.files import File
+
+FONT = Path(ziamath.__file__).parent / "fonts" / "STIXTwoMath-Regular.ttf"
+INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
+DISPLAY = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.DOTALL)
+LIMITS = re.compile(r"\\(min|max|operatorname\*\{[^}]*\})_")
+"""latex2mathml sets what stands below these beside them."""
+
+
+def on_files(files: Any, *, config: Any) -> Any:
+    """Add the font."""
+    files.append(File.generated(config, "assets/formulas.ttf", abs_src_path=str(FONT)))
+    return files
+
+
+def on_page_content(page_html: str, **_: Any) -> str:
+    """Replace what the Markdown extension arithmatex has marked."""
+    page_html = DISPLAY.sub(lambda match: f'<div class="formula">{mathml(match[1], "block")}</div>', page_html)
+    return INLINE.sub(lambda match: mathml(match[1], "inline"), page_html)
+
+
+def mathml(latex: str, display: str) -> str:
+    """A formula, with its LaTeX as the label that a screen reader finds."""
+    source = html.unescape(latex).strip()
+    limits = LIMITS.sub(r"\\\1\\limits_", source) if display == "block" else source
+    label = html.escape(" ".join(source.split()), quote=True)
+    return convert(limits, display=display).replace("<math ", f'<math aria-label="{label}" ', 1)

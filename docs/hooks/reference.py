@@ -1,0 +1,92 @@
+"""The API reference: a page for each public room, from the docstrings of what the room exports."""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import inspect
+import pkgutil
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mkdocs.plugins import event_priority
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = {
+    "dcprog": "What `import dcprog` offers",
+    "dcprog.functions": "Convex functions",
+    "dcprog.convex": "The convex problem as arrays",
+    "dcprog.solvers": "Solvers",
+    "dcprog.program": "DC programs on Pyomo models",
+    "dcprog.algorithms": "Algorithms",
+    "dcprog.testing": "Statements as tests",
+    "dcprog.plots": "Pictures",
+    "dcprog.errors": "Errors",
+    "dcprog.learning": "What classifiers share",
+    "dcprog.models": "The formulations",
+    "dcprog.methods": "Methods beyond DC programs",
+    "dcprog.estimators": "Estimators",
+    "dcprog.datasets": "Data sets",
+    "dcprog.studies": "Studies",
+}
+
+
+@event_priority(100)  # before mkdocstrings reads where the sources are
+def on_config(config: Any) -> Any:
+    """Show mkdocstrings the package as it is installed, where models/ is dcprog.models, and fill the navigation."""
+    tree = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, tree, ignore_errors=True)
+    shutil.copytree(ROOT / "dcprog", tree / "dcprog", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "models", tree / "dcprog" / "models", ignore=shutil.ignore_patterns("__pycache__"))
+    config.plugins["mkdocstrings"].config.handlers["python"]["paths"] = [str(tree)]
+    section = next(part for part in config.nav if "Reference" in part)
+    section["Reference"] = ["reference/index.md", *({room: page_of(room)} for room in ROOMS)]
+    return config
+
+
+def on_files(files: Any, *, config: Any) -> Any:
+    """Add the pages."""
+    lines = [f"- [`{room}`]({page_of(room).removeprefix('reference/')}): {title}" for room, title in ROOMS.items()]
+    overview = "# Reference\n\nMade from the docstrings, whose examples are run by the tests.\n\n" + "\n".join(lines)
+    files.append(File.generated(config, "reference/index.md", content=overview + "\n"))
+    for room, title in ROOMS.items():
+        blocks = "\n\n".join(directives(room))
+        files.append(File.generated(config, page_of(room), content=f"# `{room}`\n\n{title}.\n\n{blocks}\n"))
+    return files
+
+
+def page_of(room: str) -> str:
+    """Where the page of a room is."""
+    return f"reference/{room.rpartition('.')[2]}.md"
+
+
+def directives(room: str) -> Iterator[str]:
+    """What mkdocstrings is asked for: the names that a room exports, each where it is defined, or else all its modules."""
+    module = importlib.import_module(room)
+    exported = [getattr(module, name) for name in getattr(module, "__all__", ())]
+    homes = [home for thing in exported if (home := defined_at(thing)) and home.startswith("dcprog")]
+    own = [home for home in homes if home not in ROOMS]
+    yield from (f"::: {home}" for home in dict.fromkeys(own or modules(module)))
+
+
+def defined_at(thing: Any) -> str | None:
+    """The full name of a function, class or module; data such as a table has none."""
+    if inspect.ismodule(thing):
+        return thing.__name__
+    if inspect.isfunction(thing) or inspect.isclass(thing):
+        return f"{thing.__module__}.{thing.__qualname__}"
+    return None
+
+
+def modules(package: Any) -> Iterator[str]:
+    """A module alone, or all modules of a package that are not private, packages before what they contain."""
+    if not hasattr(package, "__path__"):
+        yield package.__name__
+        return
+    for info in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        if not any(part.startswith("_") for part in info.name.split(".")):
+            yield info.name
