@@ -6,8 +6,9 @@ names something that does not exist stops the build.
 
 from __future__ import annotations
 
-import pydoc
+import importlib
 import re
+from functools import reduce
 from typing import Any
 
 import griffe
@@ -35,10 +36,21 @@ def linked(match: re.Match[str]) -> str:
     shown = f"`{target.rpartition('.')[2] if short else target}`"
     if not target.startswith("dcprog"):
         return shown
-    thing = pydoc.locate(target)
-    if thing is None:
-        raise ValueError(f"a docstring refers to {target}, which does not exist: correct {match[0]}")
+    thing = located(target, match[0])
     return f'<autoref optional identifier="{canonical(thing, target)}"><code>{shown.strip("`")}</code></autoref>'
+
+
+def located(target: str, role: str) -> Any:
+    """What the full name stands for. A module is asked for as such: a function of its name may stand in its place."""
+    parts = target.split(".")
+    for k in range(len(parts), 0, -1):
+        try:
+            return reduce(getattr, parts[k:], importlib.import_module(".".join(parts[:k])))
+        except ModuleNotFoundError:
+            continue
+        except AttributeError:
+            break
+    raise ValueError(f"a docstring refers to {target}, which does not exist: correct {role}")
 
 
 def canonical(thing: Any, target: str) -> str:

@@ -9,6 +9,7 @@ import html
 import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import ziamath
 from latex2mathml.converter import convert
@@ -17,8 +18,8 @@ from mkdocs.structure.files import File
 FONT = Path(ziamath.__file__).parent / "fonts" / "STIXTwoMath-Regular.ttf"
 INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
 DISPLAY = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.DOTALL)
-LIMITS = re.compile(r"\\(min|max|operatorname\*\{[^}]*\})_")
-"""latex2mathml sets what stands below these beside them."""
+BELOW = {"min", "max", "argmin"}
+"""Operators that have their set below them where a formula stands by itself; latex2mathml sets it beside them."""
 
 
 def on_files(files: Any, *, config: Any) -> Any:
@@ -36,6 +37,10 @@ def on_page_content(page_html: str, **_: Any) -> str:
 def mathml(latex: str, display: str) -> str:
     """A formula, with its LaTeX as the label that a screen reader finds."""
     source = html.unescape(latex).strip()
-    limits = LIMITS.sub(r"\\\1\\limits_", source) if display == "block" else source
-    label = html.escape(" ".join(source.split()), quote=True)
-    return convert(limits, display=display).replace("<math ", f'<math aria-label="{label}" ', 1)
+    formula = ElementTree.fromstring(convert(source, xmlns="", display=display))
+    formula.set("aria-label", " ".join(source.split()))
+    if display == "block":
+        for part in formula.iter("msub"):
+            if part[0].text in BELOW:
+                part.tag = "munder"
+    return ElementTree.tostring(formula, encoding="unicode")

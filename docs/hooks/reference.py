@@ -54,9 +54,21 @@ def on_files(files: Any, *, config: Any) -> Any:
     overview = "# Reference\n\nMade from the docstrings, whose examples are run by the tests.\n\n" + "\n".join(lines)
     files.append(File.generated(config, "reference/index.md", content=overview + "\n"))
     for room, title in ROOMS.items():
-        blocks = "\n\n".join(directives(room))
-        files.append(File.generated(config, page_of(room), content=f"# `{room}`\n\n{title}.\n\n{blocks}\n"))
+        files.append(File.generated(config, page_of(room), content=page(room, title)))
     return files
+
+
+def page(room: str, title: str) -> str:
+    """What the room exports and defines, and links to what it exports of other rooms."""
+    shown = exported(room)
+    own = [home for home in shown.values() if room_of(home) == room]
+    own += [home for home in exported("dcprog").values() if room_of(home) == room and home not in own]
+    if not exported(room) and room != "dcprog":
+        own = list(modules(importlib.import_module(room)))
+    elsewhere = [f"- [`{name}`][{home}]" for name, home in shown.items() if room_of(home) != room]
+    listed = "\n".join(elsewhere) + "\n\n" if elsewhere else ""
+    directives = "\n\n".join(f"::: {home}" for home in dict.fromkeys(own))
+    return f"# `{room}`\n\n{title}.\n\n{listed}{directives}\n"
 
 
 def page_of(room: str) -> str:
@@ -64,13 +76,16 @@ def page_of(room: str) -> str:
     return f"reference/{room.rpartition('.')[2]}.md"
 
 
-def directives(room: str) -> Iterator[str]:
-    """What mkdocstrings is asked for: the names that a room exports, each where it is defined, or else all its modules."""
+def exported(room: str) -> dict[str, str]:
+    """The names that a room exports, and the full name of each where it is defined; rooms and plain data are left out."""
     module = importlib.import_module(room)
-    exported = [getattr(module, name) for name in getattr(module, "__all__", ())]
-    homes = [home for thing in exported if (home := defined_at(thing)) and home.startswith("dcprog")]
-    own = [home for home in homes if home not in ROOMS]
-    yield from (f"::: {home}" for home in dict.fromkeys(own or modules(module)))
+    homes = {name: defined_at(getattr(module, name)) for name in getattr(module, "__all__", ())}
+    return {name: home for name, home in homes.items() if home and home.startswith("dcprog.") and home not in ROOMS}
+
+
+def room_of(home: str) -> str:
+    """The room that a full name is in."""
+    return max((room for room in ROOMS if home.startswith(room + ".")), key=len)
 
 
 def defined_at(thing: Any) -> str | None:
