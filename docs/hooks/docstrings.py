@@ -14,6 +14,7 @@ from typing import Any
 import griffe
 
 ROLE = re.compile(r":(?:func|class|mod|meth|attr|data):`(~?)([^`]+)`")
+HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 EXAMPLE = re.compile(r"^([ \t]*)>>> .*\n?(?:^(?![ \t]*$).*\n?)*", re.MULTILINE)
 
 
@@ -26,8 +27,14 @@ class Markdown(griffe.Extension):
 
 
 def fenced(text: str) -> str:
-    """Examples, each up to the next empty line, as blocks of code."""
-    return EXAMPLE.sub(lambda match: f"\n{match[1]}```pycon\n{match[0].rstrip()}\n{match[1]}```\n", text)
+    """Examples, each up to the next empty line, as blocks of code. One that follows a section has none of its own, and gets one."""
+
+    def block(match: re.Match[str]) -> str:
+        before = HEADING.findall(text, 0, match.start())
+        heading = "Examples\n--------\n" if before and before[-1] != "Examples" else "\n"
+        return f"{heading}{match[1]}```pycon\n{match[0].rstrip()}\n{match[1]}```\n"
+
+    return EXAMPLE.sub(block, text)
 
 
 def linked(match: re.Match[str]) -> str:

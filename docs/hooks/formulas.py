@@ -21,6 +21,9 @@ DISPLAY = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.DO
 BELOW = {"min", "max", "argmin"}
 """Operators that have their set below them where a formula stands by itself; latex2mathml sets it beside them."""
 
+BARS = {"|", "∣", "‖"}
+"""Browsers take a bar for an operator between two things, with space about it."""
+
 
 def on_files(files: Any, *, config: Any) -> Any:
     """Add the font."""
@@ -39,6 +42,9 @@ def mathml(latex: str, display: str) -> str:
     source = html.unescape(latex).strip()
     formula = ElementTree.fromstring(convert(source, xmlns="", display=display))
     formula.set("aria-label", " ".join(source.split()))
+    for bar in formula.iter("mo"):
+        if bar.text in BARS:
+            bar.attrib |= {"lspace": "0", "rspace": "0", "stretchy": "false"}
     if display == "block":
         for part in formula.iter("msub"):
             if part[0].text in BELOW:

@@ -16,23 +16,23 @@ from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = {
-    "dcprog": "What `import dcprog` offers",
-    "dcprog.functions": "Convex functions",
-    "dcprog.convex": "The convex problem as arrays",
-    "dcprog.solvers": "Solvers",
-    "dcprog.program": "DC programs on Pyomo models",
-    "dcprog.algorithms": "Algorithms",
-    "dcprog.testing": "Statements as tests",
-    "dcprog.plots": "Pictures",
-    "dcprog.errors": "Errors",
-    "dcprog.learning": "What classifiers share",
-    "dcprog.models": "The formulations",
-    "dcprog.methods": "Methods beyond DC programs",
-    "dcprog.estimators": "Estimators",
-    "dcprog.datasets": "Data sets",
-    "dcprog.studies": "Studies",
-}
+ROOMS = (
+    "dcprog",
+    "dcprog.functions",
+    "dcprog.convex",
+    "dcprog.solvers",
+    "dcprog.program",
+    "dcprog.algorithms",
+    "dcprog.testing",
+    "dcprog.plots",
+    "dcprog.errors",
+    "dcprog.learning",
+    "dcprog.models",
+    "dcprog.methods",
+    "dcprog.estimators",
+    "dcprog.datasets",
+    "dcprog.studies",
+)
 
 
 @event_priority(100)  # before mkdocstrings reads where the sources are
@@ -50,15 +50,15 @@ def on_config(config: Any) -> Any:
 
 def on_files(files: Any, *, config: Any) -> Any:
     """Add the pages."""
-    lines = [f"- [`{room}`]({page_of(room).removeprefix('reference/')}): {title}" for room, title in ROOMS.items()]
+    lines = [f"- [`{room}`]({page_of(room).removeprefix('reference/')}): {purpose(room)}" for room in ROOMS]
     overview = "# Reference\n\nMade from the docstrings, whose examples are run by the tests.\n\n" + "\n".join(lines)
     files.append(File.generated(config, "reference/index.md", content=overview + "\n"))
-    for room, title in ROOMS.items():
-        files.append(File.generated(config, page_of(room), content=page(room, title)))
+    for room in ROOMS:
+        files.append(File.generated(config, page_of(room), content=page(room)))
     return files
 
 
-def page(room: str, title: str) -> str:
+def page(room: str) -> str:
     """What the room exports and defines, and links to what it exports of other rooms."""
     shown = exported(room)
     own = [home for home in shown.values() if room_of(home) == room]
@@ -68,7 +68,12 @@ def page(room: str, title: str) -> str:
     elsewhere = [f"- [`{name}`][{home}]" for name, home in shown.items() if room_of(home) != room]
     listed = "\n".join(elsewhere) + "\n\n" if elsewhere else ""
     directives = "\n\n".join(f"::: {home}" for home in dict.fromkeys(own))
-    return f"# `{room}`\n\n{title}.\n\n{listed}{directives}\n"
+    return f"# `{room}`\n\n{purpose(room)}\n\n{listed}{directives}\n"
+
+
+def purpose(room: str) -> str:
+    """What a room is for: the first line of its docstring."""
+    return inspect.getdoc(importlib.import_module(room)).partition("\n")[0]
 
 
 def page_of(room: str) -> str:
