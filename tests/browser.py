@@ -33,7 +33,9 @@ class Browser:
 
     def __init__(self, profile: Path) -> None:
         port = free_port()
-        self._driver = subprocess.Popen(["chromedriver", f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self._driver = subprocess.Popen(
+            ["chromedriver", f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         self._session = f"http://127.0.0.1:{port}"
         options = {
             "binary": next(filter(None, map(shutil.which, BROWSERS))),

@@ -1,8 +1,9 @@
 """Blocks of Python on the pages are run when the site is built, and show what they print.
 
-- ```` ```python ```` is run; the blocks of one page share their names and a directory of their own; what is printed stands below.
-- ```` ```python picture TEXT ```` draws the matplotlib figure called ``figure``: the picture, with TEXT as its caption, stands
-  where the block is, and the code below it, folded. Those who type a page at a prompt leave these out.
+- A block of ``python`` is run. The blocks of one page share their names and a directory of their own; what one prints stands
+  below it.
+- A block of ``python picture TEXT`` draws the matplotlib figure called ``figure``: the picture, with TEXT as its caption,
+  stands where the block is, and the code below it, folded. Those who type a page at a prompt leave these out.
 - Blocks with ``>>>`` have to print what they show.
 
 A block that fails stops the build, with the line of the page.
@@ -90,4 +91,6 @@ class Page:
         figure.savefig(drawn, format="png", dpi=150)
         self.files.append(File.generated(self.config, f"pictures/{name}", content=drawn.getvalue()))
         up = "../" * self.uri.count("/")
-        return f"<figure markdown>\n![{caption}]({up}pictures/{name})\n<figcaption markdown>{caption}</figcaption>\n</figure>"
+        return (
+            f"<figure markdown>\n![{caption}]({up}pictures/{name})\n<figcaption markdown>{caption}</figcaption>\n</figure>"
+        )

@@ -27,7 +27,7 @@ class Markdown(griffe.Extension):
 
 
 def fenced(text: str) -> str:
-    """Examples, each up to the next empty line, as blocks of code. One that follows a section has none of its own, and gets one."""
+    """Examples, each up to the next empty line, as blocks of code. Below another section each gets a heading of its own."""
 
     def block(match: re.Match[str]) -> str:
         before = HEADING.findall(text, 0, match.start())

@@ -65,7 +65,11 @@ def page(room: str) -> str:
     own += [home for home in exported("dcprog").values() if room_of(home) == room and home not in own]
     if not exported(room) and room != "dcprog":
         own = list(modules(importlib.import_module(room)))
-    elsewhere = [f"- [`{name}`][{home}]" for name, home in shown.items() if room_of(home) != room]
+    elsewhere = [
+        f"- [`{name}`][{home}]: {first_line(getattr(importlib.import_module(room), name))}"
+        for name, home in shown.items()
+        if room_of(home) != room
+    ]
     listed = "\n".join(elsewhere) + "\n\n" if elsewhere else ""
     directives = "\n\n".join(f"::: {home}" for home in dict.fromkeys(own))
     return f"# `{room}`\n\n{purpose(room)}\n\n{listed}{directives}\n"
@@ -73,7 +77,12 @@ def page(room: str) -> str:
 
 def purpose(room: str) -> str:
     """What a room is for: the first line of its docstring."""
-    return inspect.getdoc(importlib.import_module(room)).partition("\n")[0]
+    return first_line(importlib.import_module(room))
+
+
+def first_line(thing: Any) -> str:
+    """The first line of a docstring."""
+    return (inspect.getdoc(thing) or "").partition("\n")[0]
 
 
 def page_of(room: str) -> str:

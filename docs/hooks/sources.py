@@ -1,7 +1,7 @@
 """Pages that are files of the repository, CHANGELOG.md and CONTRIBUTING.md, and links from pages to such files.
 
-A file is written once and reads well where it lies: its links are relative to it. On the site the same links lead to the page
-that shows the file, and are plain text where no page does.
+A file is written once and reads well where it lies: its links are relative to it. On the site the same links lead to the
+page that shows the file, and are plain text where no page does.
 """
 
 from __future__ import annotations
