@@ -25,15 +25,13 @@ PAGES = {
     "models/fsv/": "FSV: Feature Selection concaVe",
     "algorithms/": "Algorithms, their assumptions and guarantees",
     "solvers/": "Solvers, and what auto takes",
-    "extending/": "Extend dcprog",
+    "guide/extending/": "Extend dcprog",
     "gallery/circle/": "The circle, Figure 1 of Neumann, Schnörr & Steidl (2005)",
     "reproduction/": "What the studies reproduce",
     "reference/functions/": "dcprog.functions",
     "changelog/": "Changelog",
 }
 MODELS = ("rlp", "svm", "l1_svm", "fsv", "l2_l1_svm", "l2_l0_svm", "quadratic", "alignment", "arom")
-
-pytestmark = pytest.mark.xdist_group("site")  # one build, one browser
 
 
 class Quiet(SimpleHTTPRequestHandler):
