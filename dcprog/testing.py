@@ -33,11 +33,11 @@ from dcprog.algorithms.result import State
 from dcprog.algorithms.run import run
 from dcprog.algorithms.start import feasible_start
 from dcprog.algorithms.stopping import MaxIter
-from dcprog.convex.definiteness import midpoint_violation, sample_box
 from dcprog.convex.terms import SmoothSum
 from dcprog.errors import ConvexityError, DCProgError
 from dcprog.program.claims import SAMPLES, Samples, check_functions, check_set
 from dcprog.program.dc_program import DCProgram
+from dcprog.program.sampling import midpoint_violation, sample_box
 from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
 from dcprog.solvers.registry import capable
 from dcprog.typing import Matrix, Vector

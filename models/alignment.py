@@ -22,7 +22,7 @@ from dcprog.functions.penalties import Exponential
 from dcprog.learning.kernel_sums import kernel_sum
 from dcprog.learning.kernels import Distances, elementary_distances, pair_distances, points
 from dcprog.learning.samples import Data, check_data, check_lam, check_positive
-from dcprog.methods.kernel_svm import WeightedKernel
+from dcprog.learning.weighted_kernel import WeightedKernel
 from dcprog.program.dc_program import DCProgram
 from dcprog.typing import Matrix
 

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from dcprog.convex.answer import Claim
 from dcprog.convex.problem import Subproblem
-from dcprog.solvers.base import Claim
 
 INF = np.inf
 

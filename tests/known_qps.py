@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from dcprog.convex.answer import Claim
 from dcprog.convex.problem import Subproblem
-from dcprog.solvers.base import Claim
 
 INF = np.inf
 seeds = st.integers(0, 2**32 - 1)

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
 
+from dcprog.convex.answer import Claim
 from dcprog.convex.problem import Subproblem
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum
 from dcprog.functions.base import ConvexFunction
-from dcprog.solvers.base import Claim
 
 INF = np.inf
 seeds = st.integers(0, 2**32 - 1)

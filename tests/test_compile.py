@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import dcprog
 from dcprog import DCProgram, MatrixConstraint, maximum
-from dcprog.convex.definiteness import is_positive_semidefinite
 from dcprog.functions import Exponential, L1Norm, PiecewiseMaximum
+from dcprog.functions.definiteness import is_positive_semidefinite
 from dcprog.program.compile import oracle
 from dcprog.program.expressions import take_apart
 

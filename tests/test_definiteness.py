@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dcprog import DCProgram
-from dcprog.convex.definiteness import is_positive_semidefinite
 from dcprog.errors import ConvexityError
 from dcprog.functions import Quadratic
+from dcprog.functions.definiteness import is_positive_semidefinite
 
 
 @pytest.mark.parametrize("large", [1e10, 1e20, 1e100])

@@ -16,11 +16,11 @@ from known_qps import assert_kkt, problem
 
 import dcprog
 from dcprog import DCProgram
+from dcprog.convex.answer import Claim
 from dcprog.convex.certificate import verify
 from dcprog.convex.terms import LinearTerm, QuadraticTerm, SmoothSum
 from dcprog.program.matrix_constraint import MatrixConstraint
 from dcprog.solvers import registry
-from dcprog.solvers.base import Claim
 
 seeds = st.integers(0, 2**32 - 1)
 GENERAL = {"highs": False, "highs-dual": True, "columns": True}

@@ -53,9 +53,12 @@ def test_links_lead_somewhere(page):
 
 
 def test_the_readme_solver_table_is_the_registry():
-    from dcprog.solvers.registry import PREFERENCE, names
+    from dcprog.convex.problem import ProblemClass
+    from dcprog.solvers.registry import everything, names
 
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    for kind, order in PREFERENCE.items():
-        assert f"| {kind.value} | {', '.join(order)}" in text
+    solvers = list(everything())
+    for kind in ProblemClass:
+        order = sorted((s.ranks[kind], s.name) for s in solvers if kind in s.ranks)
+        assert f"| {kind.value} | {', '.join(name for _, name in order)}" in text
     assert [name for name in names() if f"`{name}`" not in text] == []

@@ -9,9 +9,9 @@ from degenerate_problems import INF, degenerate_problem, truth
 from hypothesis import assume, given, settings
 from known_qps import assert_kkt, problem, seeds
 
+from dcprog.convex.answer import Claim
 from dcprog.convex.problem import Subproblem
 from dcprog.solvers.adapters.piqp import PIQP
-from dcprog.solvers.base import Claim
 from dcprog.solvers.reductions.dual_form import DualForm, obstacle
 from dcprog.solvers.reductions.highs_dual import HighsDual
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from strategies import MAKERS
 
 import dcprog
+from dcprog.convex.answer import Claim
 from dcprog.convex.certificate import verify
 from dcprog.models import fsv, l1_svm, l2_l0_svm, l2_l1_svm, rlp, svm
 from dcprog.solvers import registry
 from dcprog.solvers.adapters.highs import Highs, HighsSession
-from dcprog.solvers.base import Claim
 from dcprog.solvers.dispatch import Dispatcher
 
 PYOMO = {"pyomo:highs": ("LP", "QP"), "pyomo:appsi_highs": ("LP",)}

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from random_nlps import INF, NO_POINT, Exponentials, MinusLog, assert_optimal, random_problem, seeds, solve, subproblem
 
+from dcprog.convex.answer import Claim
 from dcprog.convex.terms import FunctionTerm, LinearTerm, SmoothSum
 from dcprog.errors import CapabilityError, FunctionError, UnknownNameError
 from dcprog.functions.base import ConvexFunction
@@ -18,7 +19,6 @@ from dcprog.solvers.adapters.ipopt import Ipopt
 from dcprog.solvers.adapters.ipopt_options import known_options
 from dcprog.solvers.adapters.ipopt_problem import Callbacks
 from dcprog.solvers.adapters.pyomo import PyomoSolver
-from dcprog.solvers.base import Claim
 
 
 class FirstOrder(ConvexFunction):

@@ -11,11 +11,12 @@ import scipy.sparse as sp
 
 import dcprog
 from dcprog import DCProgram, Status
+from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.certificate import verify
 from dcprog.convex.problem import ProblemClass, Subproblem
 from dcprog.errors import SolverFailedError
 from dcprog.solvers import registry
-from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.solvers.base import Feature, Session, Solver
 from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
 
 

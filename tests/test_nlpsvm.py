@@ -16,12 +16,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold
 
+from dcprog.convex.answer import Claim
 from dcprog.convex.problem import Subproblem
 from dcprog.datasets import generators
 from dcprog.errors import DataError, UnknownNameError
 from dcprog.methods.nlpsvm import kernel_nlpsvm, lp_svm, nlpsvm
 from dcprog.solvers import registry
-from dcprog.solvers.base import Claim
 from dcprog.solvers.reductions.active_l1 import from_active_sets
 from dcprog.solvers.reductions.dual_penalty import L1Program, Primal, armijo_step, solve_small, solve_square
 from dcprog.solvers.reductions.l1_newton import NLPSVM

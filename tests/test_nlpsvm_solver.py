@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from l1_programs import random_points, seeds, subproblem
 
 import dcprog
+from dcprog.convex.answer import Claim
 from dcprog.convex.certificate import verify
 from dcprog.convex.problem import Subproblem
 from dcprog.datasets import generators
 from dcprog.errors import CapabilityError
 from dcprog.models import fsv, l1_svm, l2_l1_svm, rlp
-from dcprog.solvers.base import Claim
 from dcprog.solvers.reductions.l1_newton import NLPSVM
 
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from random_nlps import INF, NO_END, NO_POINT, assert_optimal, random_problem, seeds, solve, subproblem
 from scipy.optimize import linprog
 
+from dcprog.convex.answer import Claim
 from dcprog.errors import UnknownNameError
 from dcprog.solvers.adapters.ipopt import Ipopt
 from dcprog.solvers.adapters.pyomo import PyomoSolver, _model
-from dcprog.solvers.base import Claim
 from dcprog.solvers.dispatch import Dispatcher
 
 CROSSED = subproblem([1.0], lower=[1], upper=[0])

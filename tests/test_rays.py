@@ -14,9 +14,9 @@ from random_nlps import Exponentials, MinusLog
 
 import dcprog
 from dcprog import DCProgram
+from dcprog.convex.answer import Claim
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum
 from dcprog.solvers import registry
-from dcprog.solvers.base import Claim
 from dcprog.solvers.rays import falls_along, is_empty, is_ray, proved, recession_ray
 
 seeds = st.integers(0, 2**32 - 1)

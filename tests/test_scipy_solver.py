@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from known_qps import INF, assert_kkt, few, known_problem, limits_around, problem, seeds
 
+from dcprog.convex.answer import Claim
 from dcprog.convex.multipliers import multipliers
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum
 from dcprog.errors import FunctionError
 from dcprog.functions.base import ConvexFunction
 from dcprog.solvers.adapters.scipy import SciPy
-from dcprog.solvers.base import Claim
 
 
 class SumExp(ConvexFunction):

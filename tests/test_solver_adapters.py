@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from known_qps import INF, assert_kkt, few, known_problem, problem, seeds
 
+from dcprog.convex.answer import Claim
 from dcprog.convex.problem import ProblemClass
 from dcprog.errors import CapabilityError, UnknownNameError
 from dcprog.solvers.adapters.clarabel import Clarabel
 from dcprog.solvers.adapters.osqp import OSQP
 from dcprog.solvers.adapters.piqp import PIQP
 from dcprog.solvers.adapters.scipy import SciPy
-from dcprog.solvers.base import Claim
 from dcprog.solvers.rays import is_empty, recession_ray
 
 SOLVERS = [PIQP(), Clarabel(), OSQP(), SciPy()]

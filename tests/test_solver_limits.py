@@ -12,11 +12,11 @@ import pytest
 import scipy.sparse as sp
 from known_qps import INF, assert_kkt, problem
 
+from dcprog.convex.answer import Claim
 from dcprog.convex.problem import Subproblem
 from dcprog.solvers import registry
 from dcprog.solvers.adapters.highs import Highs
 from dcprog.solvers.adapters.piqp import PIQP
-from dcprog.solvers.base import Claim
 
 
 def large(n, m, density=1.0, seed=0):

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import dcprog
 from dcprog import DCProgram
+from dcprog.convex.answer import Claim
 from dcprog.convex.certificate import verify
 from dcprog.models.arom import l2_arom
 from dcprog.solvers import registry
-from dcprog.solvers.base import Claim
 from dcprog.solvers.dispatch import Dispatcher
 from dcprog.solvers.reductions.squares import Squares
 

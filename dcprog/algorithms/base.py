@@ -19,13 +19,14 @@ from dcprog.algorithms.further import falls_for_ever, further
 from dcprog.algorithms.result import State, Status, relative_step
 from dcprog.algorithms.start import Start, feasible_start
 from dcprog.algorithms.stopping import Function, Gap, MaxIter, Rule, Step, TimeLimit
+from dcprog.convex.answer import Claim
 from dcprog.convex.certificate import TOLERANCE, value_of_violation, value_size
 from dcprog.convex.problem import Subproblem
 from dcprog.errors import DataError, DCProgError, FunctionError, SolverFailedError
 from dcprog.program.dc_program import DCProgram
 from dcprog.program.gradients import wrong_gradient
 from dcprog.program.merged import Evaluation
-from dcprog.solvers.base import Claim, Feature
+from dcprog.solvers.base import Feature
 from dcprog.solvers.dispatch import Dispatcher, Solution, SubproblemUnsolved, Timings
 from dcprog.solvers.rays import recession_ray
 from dcprog.typing import Vector

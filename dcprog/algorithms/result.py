@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dcprog.errors import DataError, unknown_name
+from dcprog.program.values import load_values
 from dcprog.typing import Vector
 
 if TYPE_CHECKING:
@@ -214,13 +215,7 @@ class Result(Mapping[str, np.ndarray]):
 
     def load_into(self, model: Any) -> None:
         """Write the values into the variables of ``model`` that carry the same names."""
-        import pyomo.environ as pyo
-
-        for component in model.component_objects(pyo.Var, descend_into=pyo.Block):
-            if component.name in self.arrays:
-                for variable, value in zip(component.values(), np.ravel(self.arrays[component.name]), strict=True):
-                    if not variable.fixed:
-                        variable.set_value(float(value), skip_validation=True)
+        load_values(model, self.arrays)
 
     def save(self, path: str | Path) -> None:
         """Write ``path``.json (everything but arrays) and ``path``.npz (the arrays), each whole or not at all."""

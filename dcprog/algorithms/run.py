@@ -18,9 +18,9 @@ from dcprog.algorithms.multistart import best_of, check_starts
 from dcprog.algorithms.result import Record, Result, State, Status
 from dcprog.algorithms.start import Infeasible, NoStart
 from dcprog.algorithms.stopping import Rule
+from dcprog.convex.answer import Claim
 from dcprog.errors import DataError, FunctionError, ModelError, SolverFailedError
 from dcprog.program.dc_program import DCProgram
-from dcprog.solvers.base import Claim
 from dcprog.typing import Vector
 
 Callback = Callable[[State], bool | None]

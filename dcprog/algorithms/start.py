@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.answer import Claim
 from dcprog.convex.certificate import feasibility
 from dcprog.errors import DCProgError
 from dcprog.program.dc_program import DCProgram
-from dcprog.solvers.base import Claim
 from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
 from dcprog.typing import Vector
 

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dcprog.convex.answer import Answer
 from dcprog.convex.multipliers import multipliers
 from dcprog.convex.problem import Subproblem, Units
-from dcprog.solvers.base import Answer
 from dcprog.typing import Vector
 
 TOLERANCE = 1e-6

@@ -96,6 +96,11 @@ class Subproblem:
             return ProblemClass.NLP
         return ProblemClass.LP if self.Q is None else ProblemClass.QP
 
+    @cached_property
+    def wide_columns(self) -> int:
+        """Columns of A with more than one entry: those that are no slacks."""
+        return int((np.diff(sp.csc_array(self.A).indptr) > 1).sum())
+
     @property
     def is_box(self) -> bool:
         """Constrained by bounds alone."""

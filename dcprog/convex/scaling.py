@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.answer import Answer
 from dcprog.convex.problem import Subproblem
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
 from dcprog.functions.base import ConvexFunction
-from dcprog.solvers.base import Answer
 from dcprog.typing import Indices, Mask, Sparse, Vector
 
 WELL_SCALED = 1e4

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dcprog.functions.base import ConvexFunction, Epigraph, QuadraticForm
-from dcprog.functions.binding import maximum
 from dcprog.functions.compose import OfSum
 from dcprog.functions.penalties import (
     MCP,
@@ -22,6 +21,9 @@ from dcprog.functions.penalties import (
 )
 from dcprog.functions.polyhedral import L1Norm, MaxNorm, PiecewiseMaximum
 from dcprog.functions.smooth import Linear, LogSumExp, Norm2, Quadratic, SumExp
+
+if TYPE_CHECKING:
+    from dcprog.functions.binding import maximum as maximum
 
 __all__ = [
     "MCP",
@@ -49,6 +51,15 @@ __all__ = [
     "catalogue",
     "maximum",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """``maximum`` is a node of Pyomo expressions, and Pyomo is loaded on first use."""
+    if name == "maximum":
+        from dcprog.functions.binding import maximum
+
+        return maximum
+    raise AttributeError(f"module 'dcprog.functions' has no attribute {name!r}")
 
 
 class Entry(NamedTuple):

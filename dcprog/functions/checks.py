@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog.convex.definiteness import is_positive_semidefinite
 from dcprog.errors import ConvexityError, DataError
+from dcprog.functions.definiteness import is_positive_semidefinite
 from dcprog.typing import Matrix, Sparse, Vector
 
 DENSE = 1000

@@ -14,42 +14,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog.convex.definiteness import is_positive_semidefinite
 from dcprog.convex.problem import Subproblem
 from dcprog.errors import ConvexityError
 from dcprog.functions.checks import nonnegative, number
-from dcprog.learning.kernels import Distances, Separate, elementary_distances, kernel_matrix, pair_distances, points
+from dcprog.functions.definiteness import is_positive_semidefinite
+from dcprog.learning.kernels import Distances, Separate, elementary_distances, pair_distances, points
 from dcprog.learning.samples import check_data, check_points, dense
+from dcprog.learning.weighted_kernel import WeightedKernel
 from dcprog.solvers.dispatch import Dispatcher
 from dcprog.typing import Indices, Matrix, Vector
-
-
-@dataclass(frozen=True, eq=False)
-class WeightedKernel:
-    """The kernel K_θ with one weight per feature: what a solution of alignment means.
-
-    >>> from dcprog.learning.kernels import Gaussian
-    >>> kernel = WeightedKernel(Gaussian(sigma=1.0), np.array([1.0, 0.0, 0.3]), ("height", "age", "weight"))
-    >>> kernel.selected(), kernel.selected_names()
-    (array([0, 2]), ('height', 'weight'))
-    """
-
-    distances: Distances
-    theta: Vector
-    feature_names: tuple[str, ...] | None = None
-
-    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
-        """K_θ(xᵢ, zⱼ) for all rows of X and Z."""
-        return kernel_matrix(self.distances, X, Z, self.theta)
-
-    def selected(self, threshold: float = 1e-2) -> Indices:
-        """Positions of the features with θₖ above the threshold, by default the paper's."""
-        return np.flatnonzero(self.theta > threshold)
-
-    def selected_names(self, threshold: float = 1e-2) -> tuple[str, ...]:
-        """Names of the selected features; f1, f2, … where the data had none."""
-        names = self.feature_names or tuple(f"f{k + 1}" for k in range(len(self.theta)))
-        return tuple(names[k] for k in self.selected(threshold))
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,10 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog.convex.definiteness import is_positive_semidefinite
 from dcprog.convex.tape import TapeBatch
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
 from dcprog.errors import ConvexityError
+from dcprog.functions.definiteness import is_positive_semidefinite
 from dcprog.program.compile import Compiled, oracle
 from dcprog.program.curvature import Curvature
 from dcprog.program.expressions import Parts

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog.convex.definiteness import is_positive_semidefinite
 from dcprog.convex.epigraph import epigraph_point
 from dcprog.convex.problem import Subproblem
 from dcprog.convex.tape import TapeBatch, batch
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
 from dcprog.errors import ConvexityError, DataError, ModelError
 from dcprog.functions.base import Epigraph, QuadraticForm
+from dcprog.functions.definiteness import is_positive_semidefinite
 from dcprog.program.constants import constant, shortened
 from dcprog.program.expressions import BoundFunction, Kink, Parts, take_apart
 from dcprog.program.matrix_constraint import MatrixConstraint

@@ -8,10 +8,10 @@ from copy import copy
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog.convex.definiteness import DENSE_LIMIT, Blocks
 from dcprog.convex.tape import TapeBatch
 from dcprog.convex.terms import FunctionTerm, SmoothSum, SmoothTerm
 from dcprog.errors import FunctionError
+from dcprog.functions.definiteness import DENSE_LIMIT, Blocks
 from dcprog.typing import Matrix, Vector
 
 TOLERANCE = 1e-9

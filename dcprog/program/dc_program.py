@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from dcprog.convex.definiteness import sample_box
 from dcprog.convex.terms import LinearTerm
 from dcprog.errors import ConvexityError, DataError, DomainError, ModelError, unknown_name
 from dcprog.functions.checks import is_number
@@ -16,6 +15,7 @@ from dcprog.program.claims import Samples, check_functions, check_set
 from dcprog.program.compile import Compiled, Slot, compile_program
 from dcprog.program.expressions import Parts
 from dcprog.program.points import generic_point
+from dcprog.program.sampling import sample_box
 from dcprog.typing import Mask, Vector
 
 Derived = Mapping[str, Callable[[Mapping[str, np.ndarray]], np.ndarray]]

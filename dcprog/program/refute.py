@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog.convex.definiteness import DENSE_LIMIT, equilibrated, is_positive_semidefinite
 from dcprog.convex.tape import TapeBatch
+from dcprog.functions.definiteness import DENSE_LIMIT, equilibrated, is_positive_semidefinite
 from dcprog.program.curvature import TOLERANCE, Curvature
 from dcprog.typing import Mask, Matrix, Vector
 

@@ -10,13 +10,13 @@ import importlib.metadata
 import importlib.util
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import Enum, Flag, auto
+from enum import Flag, auto
 from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 
+from dcprog.convex.answer import Answer
 from dcprog.convex.problem import ProblemClass, Subproblem
 from dcprog.typing import Vector
 
@@ -33,33 +33,6 @@ class Feature(Flag):
     """Linear constraints beyond bounds."""
     NONLINEAR_ROWS = auto()
     """Convex non-linear constraints."""
-
-
-class Claim(str, Enum):
-    """What a solver says of its answer; whether it holds is for the certificate to decide."""
-
-    OPTIMAL = "optimal"
-    INFEASIBLE = "infeasible"
-    UNBOUNDED = "unbounded"
-    TIME_LIMIT = "time_limit"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """A solver's answer.
-
-    Duals follow HiGHS: at a solution ∇objective − A'row_duals − Σ constraint_dualsᵢ ∇ψᵢ is ≥ 0 where z is at its lower
-    bound, ≤ 0 at its upper and 0 in between; a row dual is ≥ 0 at the row's lower limit and ≤ 0 at its upper, so a
-    constraint dual (ψ ≤ 0) is ≤ 0. None: the solver gives no duals.
-    """
-
-    claim: Claim
-    z: Vector | None = None
-    row_duals: Vector | None = None
-    constraint_duals: Vector | None = None
-    message: str = ""
-    iterations: int = 0
 
 
 class Session(ABC):
@@ -91,12 +64,18 @@ class Solver(ABC):
     interruptible: ClassVar[bool] = False
     """Whether a time limit ends it at any moment, up to one small step. One that is not says how long it does not look at
     the clock, by :meth:`estimate_seconds`; one that says neither runs on a thread, where it can be left to itself."""
+    ranks: ClassVar[Mapping[ProblemClass, int]] = {}
+    """Where ``auto`` takes it among the solvers of a class, the lowest first; not at all where a class is not listed."""
     careful: ClassVar[Mapping[str, Any] | None] = None
     """Options for further tries in the units of the point that did not hold; None: no further try."""
 
     @abstractmethod
     def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
         """Load ``problem``. Unknown options are an error of the solver's own, raised here."""
+
+    def rank(self, problem: Subproblem) -> int | None:
+        """Where ``auto`` takes it for ``problem``, the lowest first; None: not at all."""
+        return self.ranks.get(problem.problem_class)
 
     def estimate_seconds(self, problem: Subproblem) -> float:
         """About how long it runs on ``problem`` without looking at the clock; 0 for one that is interruptible."""

@@ -15,12 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.certificate import Residuals, completed, verify
 from dcprog.convex.problem import Subproblem, Units
 from dcprog.convex.scaling import Scaling, scaling_of
 from dcprog.errors import CapabilityError, DCProgError, FunctionError, SolverUnavailableError
 from dcprog.machine.threads import one_thread, solver_loaded
-from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.solvers.base import Feature, Session, Solver
 from dcprog.solvers.guard import well_formed, within
 from dcprog.solvers.registry import chain, registered
 from dcprog.typing import Vector

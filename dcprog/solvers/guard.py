@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.problem import Subproblem
-from dcprog.solvers.base import Answer, Claim
 from dcprog.typing import Vector
 
 GRACE = 0.05

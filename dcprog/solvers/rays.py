@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.answer import Claim
 from dcprog.convex.problem import Subproblem
 from dcprog.convex.terms import LinearTerm, QuadraticTerm, SmoothSum
-from dcprog.solvers.base import Claim
 from dcprog.typing import Sparse, Vector
 
 EXACT = 1e-9

@@ -1,6 +1,6 @@
-"""Solvers by name, and which one ``auto`` takes.
+"""Solvers by name, and which one ``auto`` takes: each says its rank for a problem itself.
 
-The table behind ``auto`` was measured (docs/solvers.md has the figures): HiGHS keeps its basis between LPs, a working set of
+The ranks were measured (docs/solvers.md has the figures): HiGHS keeps its basis between LPs, a working set of
 columns and the dual make the large ones small; active sets carry over from QP to QP; Ipopt takes every smooth convex
 problem, and SciPy's L-BFGS-B is faster than it where there are only bounds and the Hessian is dense or missing.
 """
@@ -8,50 +8,23 @@ problem, and SciPy's L-BFGS-B is faster than it where there are only bounds and 
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from collections.abc import Iterator
+from functools import cache
 
-import numpy as np
-import scipy.sparse as sp
-
-from dcprog.convex.problem import ProblemClass, Subproblem
-from dcprog.convex.terms import FunctionTerm
+from dcprog.convex.problem import Subproblem
 from dcprog.errors import CapabilityError, SolverUnavailableError, nearest, unknown_name
-from dcprog.functions.base import ConvexFunction
+from dcprog.solvers import adapters, reductions
 from dcprog.solvers.base import Feature, Solver
 
-_CLASSES = {
-    "highs": "dcprog.solvers.adapters.highs:Highs",
-    "highs-dual": "dcprog.solvers.reductions.highs_dual:HighsDual",
-    "columns": "dcprog.solvers.reductions.columns:Columns",
-    "active-set": "dcprog.solvers.reductions.active_set:ActiveSet",
-    "piqp": "dcprog.solvers.adapters.piqp:PIQP",
-    "squares": "dcprog.solvers.reductions.squares:Squares",
-    "ipopt": "dcprog.solvers.adapters.ipopt:Ipopt",
-    "scipy": "dcprog.solvers.adapters.scipy:SciPy",
-    "clarabel": "dcprog.solvers.adapters.clarabel:Clarabel",
-    "osqp": "dcprog.solvers.adapters.osqp:OSQP",
-    "nlpsvm": "dcprog.solvers.reductions.l1_newton:NLPSVM",
-}
-
-PREFERENCE: dict[ProblemClass, tuple[str, ...]] = {
-    ProblemClass.LP: ("highs", "clarabel", "piqp", "ipopt"),
-    ProblemClass.QP: ("active-set", "piqp", "clarabel", "highs", "ipopt", "osqp", "scipy"),
-    ProblemClass.NLP: ("squares", "ipopt", "scipy"),
-}
-"""In which order solvers are tried for each class of subproblem."""
-SMALLEST_LP = 50
-"""LPs with fewer rows go to HiGHS as they are."""
-WIDE_QP = 200
-"""QPs with at least this many columns, slacks aside, are solved over a working set of them."""
-TALL = 2
-"""LPs with this many times more rows than columns, slacks aside, are solved through their dual."""
-
+ROOMS = (adapters, reductions)
+"""The packages in which each file may define a solver."""
 _registered: dict[str, Solver] = {}
 
 
 def names() -> tuple[str, ...]:
     """Every name that :func:`get` knows, but for the ``pyomo:<name>`` family."""
-    return (*_CLASSES, *_registered)
+    return (*_ours(), *_registered)
 
 
 def register(solver: Solver) -> None:
@@ -81,18 +54,29 @@ def get(name: str) -> Solver:
         raise unknown_name("solver", name, ["auto", *names(), "pyomo:<name>"], meant=_in_pyomo(name))
     if name in _registered:
         return _registered[name]
-    module, _, attribute = _CLASSES[name].partition(":")
-    solver: Solver = getattr(importlib.import_module(module), attribute)()
-    return solver
+    return _ours()[name]()
+
+
+@cache
+def _ours() -> dict[str, type[Solver]]:
+    """The solvers of this package by name: each file of its rooms that defines one is found, so that one file adds one."""
+    found: dict[str, type[Solver]] = {}
+    for room in ROOMS:
+        for info in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
+            for value in vars(importlib.import_module(info.name)).values():
+                is_own = isinstance(value, type) and issubclass(value, Solver) and value.__module__ == info.name
+                if is_own and isinstance(vars(value).get("name"), str):
+                    found[value.name] = value
+    return found
 
 
 def _in_pyomo(name: object) -> str | None:
     """How to ask for ``name`` where it is Pyomo's SolverFactory that knows it, and none of ours is called so."""
-    import pyomo.environ as pyo
+    from dcprog.solvers.adapters.pyomo import known_to_pyomo
 
     if str(name).lower() in names():
         return None
-    known = [other for other in pyo.SolverFactory if not other.startswith("_")]
+    known = known_to_pyomo()
     found = nearest(name, known, likeness=1.0) or (None if nearest(name, names()) else nearest(name, known, likeness=0.7))
     return found and f"pyomo:{found}"
 
@@ -116,7 +100,8 @@ def everything() -> Iterator[Solver]:
 def chain(name: str, problem: Subproblem, needs: Feature = Feature.NONE) -> list[Solver]:
     """Solvers for ``problem`` in the order they are tried in: the named one first, then those ``auto`` takes as a rescue."""
     first = [] if name == "auto" else [_required(name, problem, needs)]
-    rescue = [s for s in map(get, _preference(problem)) if s.available() and _lack(s, problem, needs) is None]
+    ranked = sorted((rank, s.name) for s in everything() if (rank := s.rank(problem)) is not None)
+    rescue = [s for s in (get(name) for _, name in ranked) if s.available() and _lack(s, problem, needs) is None]
     solvers = first + [s for s in rescue if s.name not in {f.name for f in first}]
     if not solvers:
         raise SolverUnavailableError(
@@ -151,29 +136,3 @@ def _lack(solver: Solver, problem: Subproblem, needs: Feature) -> str | None:
     if absent:
         return f"it does not offer {absent.name}"
     return solver.missing(problem)
-
-
-def _preference(problem: Subproblem) -> tuple[str, ...]:
-    kind = problem.problem_class
-    order = PREFERENCE[kind]
-    if kind is ProblemClass.NLP and problem.is_box and _hessian_is_costly(problem):
-        return ("scipy", "ipopt")
-    if kind is ProblemClass.LP and problem.m >= SMALLEST_LP:
-        tall = problem.m > TALL * _wide_columns(problem)
-        return ("columns", "highs-dual", *order) if tall else ("columns", *order)
-    if kind is ProblemClass.QP and _wide_columns(problem) >= WIDE_QP:
-        return ("columns", *order)
-    return order
-
-
-def _wide_columns(problem: Subproblem) -> int:
-    """Columns with more than one entry: those that are no slacks."""
-    return int((np.diff(sp.csc_array(problem.A).indptr) > 1).sum())
-
-
-def _hessian_is_costly(problem: Subproblem) -> bool:
-    """A vectorised function with a dense Hessian, or with none."""
-    functions: list[ConvexFunction] = []
-    if problem.smooth is not None:
-        functions = [t.function for t in problem.smooth.terms if isinstance(t, FunctionTerm)]
-    return any(not f.separable or not f.has_hessian for f in functions)

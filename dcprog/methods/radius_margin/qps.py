@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.answer import Claim
 from dcprog.convex.problem import Subproblem
 from dcprog.errors import ConvexityError, DataError, DCProgError
 from dcprog.functions.checks import symmetric, vector
-from dcprog.solvers.base import Claim
 from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
 from dcprog.typing import Indices, Matrix, Vector
 

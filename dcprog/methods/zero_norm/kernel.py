@@ -24,13 +24,13 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 
+from dcprog.convex.answer import Claim
 from dcprog.convex.problem import Subproblem
 from dcprog.errors import DataError
 from dcprog.learning.kernels import points
 from dcprog.learning.samples import check_count, check_data, check_points, check_positive, dense
 from dcprog.methods.zero_norm.margin import NotSeparableError, unit_of
 from dcprog.models._dual import best_bias
-from dcprog.solvers.base import Claim
 from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
 from dcprog.solvers.registry import check as check_solver
 from dcprog.typing import Matrix, Vector

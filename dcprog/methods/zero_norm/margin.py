@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.answer import Claim
 from dcprog.convex.problem import Subproblem
 from dcprog.errors import DataError
-from dcprog.solvers.base import Claim
 from dcprog.solvers.dispatch import Dispatcher, Solution, SubproblemUnsolved
 from dcprog.typing import Mask, Matrix, Vector
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.problem import ProblemClass, Subproblem
 from dcprog.errors import CapabilityError
 from dcprog.solvers.adapters.piqp import sparse_operations
 from dcprog.solvers.adapters.qp import INFINITY, answer, apply_options, hessian_of, rows_of
-from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.solvers.base import Feature, Session, Solver
 from dcprog.typing import Vector
 
 CLAIMS = {
@@ -42,6 +44,7 @@ class Clarabel(Solver):
     install = "pip install 'dcprog[solvers]'"
     classes = frozenset({ProblemClass.LP, ProblemClass.QP})
     features = Feature.DUALS | Feature.LINEAR_ROWS
+    ranks = MappingProxyType({ProblemClass.LP: 20, ProblemClass.QP: 30})
     interruptible = False
 
     def estimate_seconds(self, problem: Subproblem) -> float:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.problem import ProblemClass, Subproblem
 from dcprog.solvers.adapters.highs_model import HighsModel
 from dcprog.solvers.adapters.piqp import sparse_operations
 from dcprog.solvers.adapters.qp import PROOF_SECONDS, Rows, rows_of
-from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver, cost_scale
+from dcprog.solvers.base import Feature, Session, Solver, cost_scale
 from dcprog.solvers.rays import proved
 from dcprog.typing import Vector
 
@@ -41,6 +43,7 @@ class Highs(Solver):
     install = "comes with dcprog"
     classes = frozenset({ProblemClass.LP, ProblemClass.QP})
     features = Feature.WARM_START | Feature.DUALS | Feature.VERTEX | Feature.LINEAR_ROWS
+    ranks = MappingProxyType({ProblemClass.LP: 10, ProblemClass.QP: 40})
 
     interruptible = False  # in a QP, while it is loaded and within a factorisation
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.answer import Claim
 from dcprog.convex.problem import Subproblem
 from dcprog.errors import CapabilityError, SolverUnavailableError
-from dcprog.solvers.base import Claim
 from dcprog.typing import Sparse, Vector
 
 DUAL_SIMPLEX, PRIMAL_SIMPLEX = 1, 4

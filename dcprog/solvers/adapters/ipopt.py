@@ -12,11 +12,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.problem import ProblemClass, Subproblem
 from dcprog.convex.terms import FunctionTerm
 from dcprog.errors import CapabilityError
@@ -24,7 +26,7 @@ from dcprog.solvers.adapters.ipopt_options import typed
 from dcprog.solvers.adapters.ipopt_problem import Callbacks
 from dcprog.solvers.adapters.piqp import sparse_operations
 from dcprog.solvers.adapters.qp import PROOF_SECONDS
-from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver, version_of
+from dcprog.solvers.base import Feature, Session, Solver, version_of
 from dcprog.solvers.rays import proved
 from dcprog.typing import Vector
 
@@ -100,6 +102,7 @@ class Ipopt(Solver):
     install = "comes with dcprog"
     classes = frozenset(ProblemClass)
     features = Feature.WARM_START | Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS
+    ranks = MappingProxyType({ProblemClass.LP: 40, ProblemClass.QP: 50, ProblemClass.NLP: 20})
     interruptible = False  # within a factorisation
 
     def estimate_seconds(self, problem: Subproblem) -> float:

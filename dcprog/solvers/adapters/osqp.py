@@ -5,16 +5,18 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.problem import ProblemClass, Subproblem
 from dcprog.errors import CapabilityError
 from dcprog.solvers.adapters.piqp import sparse_operations
 from dcprog.solvers.adapters.qp import INFINITY, answer, apply_options, hessian_of, rows_of
-from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.solvers.base import Feature, Session, Solver
 from dcprog.typing import Sparse, Vector
 
 DEFAULTS = {
@@ -46,6 +48,7 @@ class OSQP(Solver):
     install = "pip install 'dcprog[solvers]'"
     classes = frozenset({ProblemClass.QP})
     features = Feature.DUALS | Feature.LINEAR_ROWS | Feature.WARM_START
+    ranks = MappingProxyType({ProblemClass.QP: 60})
     interruptible = False  # while it is set up
 
     def estimate_seconds(self, problem: Subproblem) -> float:

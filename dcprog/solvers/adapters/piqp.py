@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.problem import ProblemClass, Subproblem
 from dcprog.solvers.adapters.qp import INFINITY, answer, apply_options, hessian_of, rows_of
-from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.solvers.base import Feature, Session, Solver
 from dcprog.typing import Vector
 
 DENSE_FROM = 0.11
@@ -61,6 +63,7 @@ class PIQP(Solver):
     install = "comes with dcprog"
     classes = frozenset({ProblemClass.LP, ProblemClass.QP})
     features = Feature.DUALS | Feature.LINEAR_ROWS
+    ranks = MappingProxyType({ProblemClass.LP: 30, ProblemClass.QP: 20})
     interruptible = False
 
     def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.problem import ProblemClass, Subproblem
 from dcprog.convex.terms import QuadraticTerm
 from dcprog.errors import unknown_name
 from dcprog.solvers.adapters.qp import PROOF_SECONDS
-from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.solvers.base import Feature, Session, Solver
 from dcprog.solvers.rays import proved
 from dcprog.typing import Vector
 
@@ -192,3 +193,10 @@ def _pairs(lower: Vector, upper: Vector) -> list[tuple[float | None, float | Non
     """Limits as Pyomo spells them: None where there is none."""
     low, high = ([v if np.isfinite(v) else None for v in values.tolist()] for values in (lower, upper))
     return list(zip(low, high, strict=True))
+
+
+def known_to_pyomo() -> list[str]:
+    """The names that Pyomo's SolverFactory has."""
+    import pyomo.environ as pyo
+
+    return [name for name in pyo.SolverFactory if not name.startswith("_")]

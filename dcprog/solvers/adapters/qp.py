@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.problem import Subproblem
 from dcprog.errors import CapabilityError, unknown_name
-from dcprog.solvers.base import Answer, Claim
 from dcprog.solvers.rays import proved
 from dcprog.typing import Indices, Mask, Sparse, Vector
 

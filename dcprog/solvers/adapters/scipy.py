@@ -8,18 +8,20 @@ import math
 import time
 import warnings
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.certificate import verify
 from dcprog.convex.multipliers import multipliers
 from dcprog.convex.problem import ProblemClass, Subproblem
 from dcprog.convex.terms import FunctionTerm
 from dcprog.errors import DCProgError, unknown_name
 from dcprog.solvers.adapters.qp import PROOF_SECONDS, refused, rows_of
-from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver, cost_scale
+from dcprog.solvers.base import Feature, Session, Solver, cost_scale
 from dcprog.solvers.rays import is_empty, proved
 from dcprog.typing import Indices, Sparse, Vector
 
@@ -61,12 +63,18 @@ class SciPy(Solver):
     install = "comes with dcprog"
     classes = frozenset({ProblemClass.QP, ProblemClass.NLP})
     features = Feature.WARM_START | Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS
+    ranks = MappingProxyType({ProblemClass.QP: 70, ProblemClass.NLP: 30})
 
     def missing(self, problem: Subproblem) -> str | None:
         lack = super().missing(problem)
         if lack is None and not problem.is_box and problem.n + problem.m > TRUST_SIZE:
             return f"its trust-constr is for problems of up to {TRUST_SIZE} variables and rows"
         return lack
+
+    def rank(self, problem: Subproblem) -> int | None:
+        """Before Ipopt where there are bounds alone and a Hessian that is dense, or none."""
+        before_ipopt = problem.problem_class is ProblemClass.NLP and problem.is_box and _hessian_is_costly(problem)
+        return 15 if before_ipopt else super().rank(problem)
 
     def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
         limited = bool(problem.constraints) or len(rows_of(problem, np.zeros(problem.n, dtype=bool)).kept) > 0
@@ -278,3 +286,10 @@ def independent(K: Sparse, equations: Indices) -> Indices:
     size = np.abs(np.diag(R))
     kept: Indices = equations[order[: np.count_nonzero(size > 1e-10 * size[0])]]
     return kept
+
+
+def _hessian_is_costly(problem: Subproblem) -> bool:
+    """Whether a vectorised function has a dense Hessian, or none."""
+    terms = [] if problem.smooth is None else problem.smooth.terms
+    functions = [t.function for t in terms if isinstance(t, FunctionTerm)]
+    return any(not f.separable or not f.has_hessian for f in functions)

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.problem import ProblemClass, Subproblem
 from dcprog.solvers.adapters.piqp import PIQP
-from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.solvers.base import Feature, Session, Solver
 from dcprog.solvers.reductions.dual_form import DualForm, obstacle
 from dcprog.solvers.reductions.pivoting import Active, Pivoting, fits
 from dcprog.typing import Vector
@@ -35,6 +37,7 @@ class ActiveSet(Solver):
     install = "comes with dcprog"
     classes = frozenset({ProblemClass.QP})
     features = Feature.WARM_START | Feature.DUALS | Feature.LINEAR_ROWS
+    ranks = MappingProxyType({ProblemClass.QP: 10})
     interruptible = False
 
     def missing(self, problem: Subproblem) -> str | None:

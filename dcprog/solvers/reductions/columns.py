@@ -14,12 +14,13 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.problem import ProblemClass, Subproblem
 from dcprog.solvers.adapters.highs import HighsSession
-from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.solvers.base import Feature, Session, Solver
 from dcprog.solvers.reductions.active_set import ActiveSetSession
 from dcprog.solvers.reductions.dual_form import has_diagonal_q, is_nonnegative, without_stored_zeros
-from dcprog.solvers.reductions.highs_dual import HighsDual, HighsDualSession
+from dcprog.solvers.reductions.highs_dual import SMALLEST_LP, HighsDual, HighsDualSession
 from dcprog.solvers.reductions.mirror import mirror_columns
 from dcprog.typing import Indices, Mask, Vector
 
@@ -27,6 +28,9 @@ PRICE_TOLERANCE = 1e-10
 """A reduced cost below minus this, relative to the terms that make it up, calls its column in."""
 BATCH = 100
 """At least so many columns enter at a time, if so many would help."""
+
+WIDE_QP = 200
+"""QPs with at least this many columns, slacks aside, are solved over a working set of them."""
 
 
 class Columns(Solver):
@@ -53,6 +57,12 @@ class Columns(Solver):
         if not has_diagonal_q(problem):
             return "it takes QPs with a diagonal Q"
         return None
+
+    def rank(self, problem: Subproblem) -> int | None:
+        """Before all others for LPs with many rows and QPs with many columns."""
+        if problem.problem_class is ProblemClass.LP:
+            return 1 if problem.m >= SMALLEST_LP else None
+        return 1 if problem.problem_class is ProblemClass.QP and problem.wide_columns >= WIDE_QP else None
 
     def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
         return ColumnsSession(problem, options)

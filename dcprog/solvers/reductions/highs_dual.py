@@ -11,12 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.problem import ProblemClass, Subproblem
 from dcprog.solvers.adapters.highs_model import HighsModel
-from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver, cost_scale
+from dcprog.solvers.base import Feature, Session, Solver, cost_scale
 from dcprog.solvers.rays import is_empty
 from dcprog.solvers.reductions.dual_form import DualForm, obstacle
 from dcprog.typing import Vector
+
+SMALLEST_LP = 50
+"""LPs with fewer rows go to HiGHS as they are."""
+TALL = 2
+"""LPs with this many times more rows than columns, slacks aside, are solved through their dual."""
 
 
 class HighsDual(Solver):
@@ -33,6 +39,11 @@ class HighsDual(Solver):
 
     def missing(self, problem: Subproblem) -> str | None:
         return super().missing(problem) or obstacle(problem)
+
+    def rank(self, problem: Subproblem) -> int | None:
+        """Before HiGHS itself where rows far outnumber columns."""
+        is_large = problem.problem_class is ProblemClass.LP and problem.m >= SMALLEST_LP
+        return 2 if is_large and problem.m > TALL * problem.wide_columns else None
 
     def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
         return HighsDualSession(problem, options)

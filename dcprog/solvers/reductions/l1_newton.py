@@ -11,12 +11,13 @@ from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.certificate import TOLERANCE, verify
 from dcprog.convex.problem import ProblemClass, Subproblem
 from dcprog.errors import unknown_name
 from dcprog.functions.checks import number
 from dcprog.solvers.adapters.qp import answer
-from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.solvers.base import Feature, Session, Solver
 from dcprog.solvers.rays import is_empty
 from dcprog.solvers.reductions.l1_structure import L1Structure, l1_structure
 from dcprog.solvers.reductions.least_norm import FALL, least_norm

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.problem import ProblemClass, Subproblem
 from dcprog.convex.terms import LinearTerm, QuadraticTerm, SmoothSum
-from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.solvers.base import Feature, Session, Solver
 from dcprog.solvers.rays import is_empty
 from dcprog.solvers.reductions.active_set import ActiveSet, ActiveSetSession
 from dcprog.typing import Indices, Vector
@@ -43,6 +45,7 @@ class Squares(Solver):
     install = "comes with dcprog"
     classes = frozenset({ProblemClass.NLP})
     features = Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS
+    ranks = MappingProxyType({ProblemClass.NLP: 10})
     interruptible = False
 
     def estimate_seconds(self, problem: Subproblem) -> float:

@@ -1,8 +1,8 @@
-"""Is it convex? Exactly for quadratic forms, by sampling for everything else."""
+"""Is a quadratic form convex? Exactly, in blocks of coupled variables, whatever their units."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import scipy.sparse as sp
@@ -141,23 +141,3 @@ def _is_definite(matrix: Sparse) -> bool:
         return False
     # SuperLU leaves the diagonal at a zero pivot; the signs of the pivots mean nothing then, but Q is not definite either
     return bool((lu.perm_r == lu.perm_c).all() and (lu.U.diagonal() > 0).all())
-
-
-def sample_box(lower: Vector, upper: Vector, centre: Vector, count: int, rng: np.random.Generator) -> Matrix:
-    """``count`` points of the box; where it has no end they spread around ``centre`` on the scales 1 and 10."""
-    spread = np.where(np.arange(count) % 2 == 0, 1.0, 10.0)[:, None] * (1.0 + np.abs(centre))
-    low = np.where(np.isfinite(lower), np.maximum(lower, centre - spread), centre - spread)
-    high = np.where(np.isfinite(upper), np.minimum(upper, centre + spread), centre + spread)
-    return np.clip(rng.uniform(np.minimum(low, high), np.maximum(low, high)), lower, upper)
-
-
-def midpoint_violation(
-    f: Callable[[Vector], float], points: Matrix, tol: float = 1e-9
-) -> tuple[Vector, Vector, float] | None:
-    """Two points a, b with f((a+b)/2) > (f(a)+f(b))/2 beyond rounding, and by how much; None if no pair shows it."""
-    for a, b in zip(points[::2], points[1::2], strict=False):
-        fa, fb, middle = f(a), f(b), f(0.5 * (a + b))
-        excess = middle - 0.5 * (fa + fb)
-        if np.isfinite([fa, fb, middle]).all() and excess > tol * (1.0 + abs(fa) + abs(fb) + abs(middle)):
-            return a, b, excess
-    return None
