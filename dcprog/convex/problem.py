@@ -90,6 +90,12 @@ class Subproblem:
             return ProblemClass.NLP
         return ProblemClass.LP if self.Q is None else ProblemClass.QP
 
+    def differs_in_cost_alone(self, other: Subproblem) -> bool:
+        """Whether solvers that hold one can go on with the other. Smooth functions cannot be compared: never with them."""
+        if self.problem_class is ProblemClass.NLP or other.problem_class is ProblemClass.NLP:
+            return False
+        return _equal_matrices(self.A, other.A) and _equal_matrices(self.Q, other.Q) and _equal_limits(self, other)
+
     @property
     def is_box(self) -> bool:
         """Constrained by bounds alone."""
@@ -150,3 +156,16 @@ class Subproblem:
         """Hessian of the objective."""
         H = sp.csc_array((self.n, self.n)) if self.Q is None else self.Q
         return H if self.smooth is None else H + self.smooth.hessian(z)
+
+
+def _equal_limits(one: Subproblem, other: Subproblem) -> bool:
+    names = ("lower", "upper", "row_lower", "row_upper")
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
+
+
+def _equal_matrices(one: Sparse | None, other: Sparse | None) -> bool:
+    """Equal entry by entry, which takes no time where it is one matrix that programs share."""
+    if one is other or one is None or other is None:
+        return one is other
+    parts = ("indptr", "indices", "data")
+    return one.shape == other.shape and all(np.array_equal(getattr(one, part), getattr(other, part)) for part in parts)
