@@ -52,6 +52,17 @@ class CompiledModel:
     """C as a subproblem without an objective."""
     values: Vector
     """The values that the model's variables came with; NaN where they had none."""
+    fixed: tuple[tuple[Any, Any], ...]
+    """The fixed variables with their values."""
+
+    def check_unchanged(self) -> None:
+        """Expressions are read with the variables that are fixed now, so these have to be the same as before."""
+        changed = [v.name for v in self.variables if v.fixed]
+        changed += [v.name for v, value in self.fixed if not v.fixed or v.value != value]
+        if changed:
+            raise ModelError(
+                f"{changed[0]} was fixed, unfixed or fixed elsewhere since the model was read: make a new Family, or undo it"
+            )
 
     def with_functions(self, g: Any, h: Any) -> Compiled:
         """min g − h over C."""
@@ -138,7 +149,8 @@ def compile_model(model: Any, convex: Iterable[Any] = ()) -> CompiledModel:
         convex_set.add_constraint(constraint, declared=id(constraint) in declared)
     convex_set = convex_set.stacked()
     feasible_set = convex_set.subproblem(Parts(len(variables)))
-    return CompiledModel(tuple(variables), _slots(model, index), convex_set, feasible_set, _values(variables))
+    fixed = tuple((v, v.value) for v in data if v.fixed)
+    return CompiledModel(tuple(variables), _slots(model, index), convex_set, feasible_set, _values(variables), fixed)
 
 
 def oracle(parts: Parts) -> SmoothSum:

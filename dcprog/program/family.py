@@ -18,7 +18,8 @@ F = TypeVar("F", bound="Family")
 class Family(ConvexModel):
     """A Pyomo model compiled once. :meth:`program` declares g and h on it; only these are compiled then.
 
-    The model is read here, as :class:`DCProgram` does: what is changed in it later has no effect on the family.
+    Constraints, bounds and start values are read here: later changes of them have no effect, and which variables are fixed
+    must not change. Parameters in g and h count with the values that they have when a program is made.
 
     Parameters
     ----------
@@ -63,6 +64,7 @@ class Family(ConvexModel):
         rule: Callable[[Mapping[str, np.ndarray]], Any] | None = None,
     ) -> DCProgram:
         """Minimise g − h over the model; the arguments are those of :class:`DCProgram`."""
+        self.compiled.check_unchanged()
         derived, rule = self.derived if derived is None else derived, self.rule if rule is None else rule
         return DCProgram(self, g, h, name, derived=derived, stop_on=stop_on, tol=tol, rule=rule)
 
