@@ -157,12 +157,15 @@ def test_a_plain_factory_walks_warm_where_only_its_costs_change(algorithm):
             np.testing.assert_allclose(result.x, single.x, atol=1e-9)
 
 
-@pytest.mark.parametrize("change", ["Q", "row", "bound", "smooth"])
+@pytest.mark.parametrize("change", ["Q", "no Q", "row", "coefficient", "more rows", "bound", "smooth"])
 def test_solvers_are_opened_anew_where_more_than_the_costs_changes(change):
     def program(k):
         m = segment(4.0 + (k if change == "bound" else 0))
-        m.more = pyo.Constraint(expr=m.x[0] <= 3.0 + (k if change == "row" else 0))
-        g = (1.0 + (k if change == "Q" else 0)) * squares(m)
+        m.more = pyo.Constraint(expr=(k if change == "coefficient" else 1) * m.x[0] <= 3.0 + (k if change == "row" else 0))
+        m.even_more = pyo.ConstraintList()
+        for j in range(int(k) if change == "more rows" else 0):
+            m.even_more.add(m.x[1] <= 2.0 + j)
+        g = (1.0 + (k if change == "Q" else 0)) * squares(m) if change != "no Q" or k == 2.0 else m.x[1]
         return DCProgram(m, g + (m.x[0] ** 4 if change == "smooth" else 0), k * m.x[0])
 
     walk = dcprog.path(program, k=[1.0, 2.0, 9.0])
@@ -200,6 +203,7 @@ def test_continuation_starts_at_the_solution_before():
     [
         (lambda f, p: dcprog.path(f, a=[1]), DataError, "got 0 arguments after the family, expected two"),
         (lambda f, p: dcprog.path(f, 0, 0), DataError, "pass the grid as lists"),
+        (lambda f, p: dcprog.path(models.fsv, X=X, y=y, lam=[0.1]), DataError, "X is an array with 2 dimensions"),
         (lambda f, p: dcprog.path([p], lam=[1]), DataError, "a sequence of programs has no parameters"),
         (lambda f, p: dcprog.path([p, 3]), ModelError, "{'program': 1} is int, expected a DCProgram"),
         (lambda f, p: dcprog.path(lambda a: a, a=[1]), ModelError, "{'a': 1} is int, expected a DCProgram"),
@@ -282,6 +286,19 @@ def test_the_model_is_made_once_for_each_shape_in_any_order_of_the_grid():
     assert made == [(4.0, shifts[0]), (4.0, shifts[1])]
     assert [r.objective for r in walk] == pytest.approx([-0.125, -0.125, -4.0, -4.0])
     assert walk.builds == 1, "both models are the same to a solver"
+
+
+@pytest.mark.parametrize(
+    ("factory", "grid"),
+    [(models.svm, {"lam": [0.02, 0.1, 0.5]}), (models.l2_l1_svm, {"mu": [1.0, 20.0], "nu": [0.01, 0.1, 1.0]})],
+)
+def test_weights_that_are_unique_are_those_of_cold_runs(factory, grid):
+    walk = dcprog.path(factory, X, y, **grid)
+    for point, result in zip(walk.parameters, walk, strict=True):
+        cold = alone(factory(X, y, **point))
+        assert result.status == cold.status
+        assert result.objective == pytest.approx(cold.objective, rel=1e-7)
+        np.testing.assert_allclose(result["w"], cold["w"], atol=1e-5)
 
 
 def test_three_classes_walk_warm():

@@ -157,6 +157,12 @@ def _programs(source: Any, arguments: tuple[Any, ...], parameters: Mapping[str, 
 
 def _grid(parameters: Mapping[str, Any]) -> tuple[list[Point], Point]:
     """All combinations of the parameters that are lists, and the other parameters."""
+    for name, values in parameters.items():
+        if isinstance(values, np.ndarray) and values.ndim > 1:
+            raise DataError(
+                f"{name} is an array with {values.ndim} dimensions, expected a list of values: pass data after the factory, "
+                "as in path(factory, X, y, lam=[0.1, 0.5])"
+            )
     lists = {name: list(values) for name, values in parameters.items() if isinstance(values, list | tuple | np.ndarray)}
     if not lists or not all(lists.values()):
         raise DataError("no parameter is a non-empty list: pass the grid as lists, as in lam=[0.1, 0.5]")
