@@ -38,6 +38,7 @@ _HOMES = {
     "maximum": "functions",
     "MatrixConstraint": "program.matrix_constraint",
     "DCProgram": "program.dc_program",
+    "Family": "program.family",
     "Result": "algorithms.result",
     "State": "algorithms.result",
     "Status": "algorithms.result",
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from dcprog.algorithms.stopping import Gap, MaxIter, Step, TimeLimit
     from dcprog.functions import ConvexFunction, maximum
     from dcprog.program.dc_program import DCProgram
+    from dcprog.program.family import Family
     from dcprog.program.matrix_constraint import MatrixConstraint
 
 __all__ = [  # without estimators: "from dcprog import *" loads no scikit-learn
@@ -80,6 +82,7 @@ __all__ = [  # without estimators: "from dcprog import *" loads no scikit-learn
     "SLA",
     "ConvexFunction",
     "DCProgram",
+    "Family",
     "Gap",
     "MatrixConstraint",
     "MaxIter",

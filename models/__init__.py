@@ -1,4 +1,8 @@
-"""The formulations of the papers as Pyomo model factories: ``factory(X, y, **parameters) → DCProgram``."""
+"""The formulations of the papers as Pyomo model factories: ``factory(X, y, **parameters) → DCProgram``.
+
+Where only numbers change from one program to the next, ``factory.family(X, y, …)`` is the compiled model they share. The
+factory takes it in the place of (X, y); :func:`dcprog.path` makes use of that.
+"""
 
 from collections.abc import Callable
 

@@ -9,20 +9,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
 import scipy.sparse as sp
 
-from dcprog.errors import unknown_name
+from dcprog.errors import DataError, unknown_name
 from dcprog.functions import ConvexFunction, Linear, OfSum, Quadratic
 from dcprog.functions import penalties as concave
 from dcprog.learning.monomials import Monomials
 from dcprog.learning.rules import LinearRule
-from dcprog.learning.samples import Data, check_positive
-from dcprog.program.dc_program import DCProgram, Derived
+from dcprog.learning.samples import Data, check_data, check_positive
+from dcprog.program.dc_program import Derived
+from dcprog.program.family import Family
 from dcprog.program.matrix_constraint import MatrixConstraint
 from dcprog.typing import Vector
 
@@ -62,15 +63,22 @@ def concave_penalty(penalty: str | ConvexFunction, alpha: float) -> ConvexFuncti
     return PENALTIES[penalty](alpha)
 
 
-@dataclass(frozen=True, eq=False)
-class Weights:
-    """A model with weights, in one of the two forms, and how to speak of |w| in it."""
+class Weights(Family):
+    """A model with weights, compiled once: a factory takes it in the place of (X, y). It knows how to speak of |w|.
 
-    model: Any
-    data: Data
-    split: bool
-    derived: Derived
-    feature_map: Monomials | None = None
+    ``shape`` names the variables and constraints: factories refuse a model of another shape than theirs.
+    """
+
+    def __init__(
+        self, model: Any, data: Data, shape: str, derived: Derived | None = None, feature_map: Monomials | None = None
+    ) -> None:
+        super().__init__(model, derived=derived, rule=partial(linear_rule, data.classes, data.names, feature_map))
+        self.data, self.shape = data, shape
+
+    @property
+    def split(self) -> bool:
+        """Whether w = p − q."""
+        return self.model.component("p") is not None
 
     def errors(self, weights: Vector) -> Any:
         """Σ weightsᵢ ξᵢ."""
@@ -93,30 +101,44 @@ class Weights:
         variables = (m.p, m.q) if self.split else (m.w,)
         return Quadratic(sp.eye_array(sum(map(len, variables))))(*variables)
 
-    def program(self, g: Any, h: Any, name: str, **settings: Any) -> DCProgram:
-        """The DC program on this model; what was compiled of the model before is used again."""
-        key = ("compiled", id(self.model))
-        program = DCProgram(
-            self.model, g, h, name, derived=self.derived, rule=self.rule, like=self.data.kept.get(key), **settings
+
+def linear_rule(
+    classes: tuple[Any, Any],
+    names: tuple[str, ...] | None,
+    feature_map: Monomials | None,
+    arrays: Mapping[str, np.ndarray],
+) -> LinearRule:
+    """The classifier (w, b)."""
+    return LinearRule(arrays["w"], float(arrays["b"]), classes, names, feature_map)
+
+
+def given_weights(X: Any, y: Any, shape: str) -> Weights | None:
+    """X, where it is a family of this shape already; None where it is data."""
+    if not isinstance(X, Weights):
+        return None
+    if y is not None:
+        raise DataError(f"y is {y!r} beside a family, which has its data: leave y out, and pass parameters by name")
+    if X.shape != shape:
+        raise DataError(
+            f"the family is one of {X.shape}, expected {shape}: make it by the factory's own function family, with the same "
+            "parameters"
         )
-        self.data.kept[key] = program
-        return program
-
-    def rule(self, arrays: Mapping[str, np.ndarray]) -> LinearRule:
-        """The classifier (w, b)."""
-        return LinearRule(arrays["w"], float(arrays["b"]), self.data.classes, self.data.names, self.feature_map)
+    return X
 
 
-def sized_weights(data: Data, form: str) -> Weights:
-    """A model with w, v = |w|, b, ξ and the margin constraints; it starts at w = 0, v = e, b = 0, ξ = e (section 5.2.2)."""
-    weights: Weights = data.once(("sized", form), lambda: new_sized_weights(data, form))
-    return weights
+def sized_weights(X: Any, y: Any = None, form: str = "split") -> Weights:
+    """A family with w, v = |w|, b, ξ and the margin constraints; it starts at w = 0, v = e, b = 0, ξ = e (section 5.2.2)."""
+    shape = f"sizes |w| with form={form!r}"
+    given = given_weights(X, y, shape)
+    if given is not None:
+        return given
+    data = check_data(X, y)
+    return Weights(sized_model(data, form), data, shape, sizes(form))
 
 
-def new_sized_weights(data: Data, form: str) -> Weights:
-    """The model of :func:`sized_weights`, but one that nobody else has: to be changed by who asked for it."""
-    if form not in FORMS:
-        raise unknown_name("form", form, FORMS)
+def sized_model(data: Data, form: str) -> Any:
+    """The Pyomo model of :func:`sized_weights`, a new one in each call."""
+    check_form(form)
     m = pyo.ConcreteModel()
     signed = data.signed
     identity = sp.eye_array(data.n, format="csc")
@@ -130,26 +152,40 @@ def new_sized_weights(data: Data, form: str) -> Weights:
     m.xi = pyo.Var(range(data.n), bounds=(0, None), initialize=1.0)
     if form == "split":
         m.margin = MatrixConstraint([signed, -signed, data.y, identity], [m.p, m.q, m.b, m.xi], lower=1.0)
-        derived: Derived = {"w": lambda a: a["p"] - a["q"], "v": lambda a: a["p"] + a["q"]}
-        return Weights(m, data, True, derived)
+        return m
     m.margin = MatrixConstraint([signed, data.y, identity], [m.w, m.b, m.xi], lower=1.0)
     eye = sp.eye_array(data.d, format="csc")
     m.below = MatrixConstraint([eye, eye], [m.w, m.v], lower=0.0)
     m.above = MatrixConstraint([-eye, eye], [m.w, m.v], lower=0.0)
-    return Weights(m, data, False, {})
+    return m
 
 
-def free_weights(data: Data) -> Weights:
-    """A model with w, b, ξ and the margin constraints, for penalties that do not need |w|."""
-    weights: Weights = data.once("free", lambda: new_free_weights(data))
-    return weights
+def sizes(form: str) -> Derived:
+    """w and v = |w|, where they are no variables of :func:`sized_model`."""
+    return {"w": lambda a: a["p"] - a["q"], "v": lambda a: a["p"] + a["q"]} if form == "split" else {}
 
 
-def new_free_weights(data: Data) -> Weights:
-    """The model of :func:`free_weights`, but one that nobody else has."""
+def check_form(form: str) -> None:
+    """One of the two faces of |w|."""
+    if form not in FORMS:
+        raise unknown_name("form", form, FORMS)
+
+
+def free_weights(X: Any, y: Any = None) -> Weights:
+    """A family with w, b, ξ and the margin constraints, for penalties that do not need |w|."""
+    shape = "free weights w"
+    given = given_weights(X, y, shape)
+    if given is not None:
+        return given
+    data = check_data(X, y)
+    return Weights(free_model(data), data, shape)
+
+
+def free_model(data: Data) -> Any:
+    """The Pyomo model of :func:`free_weights`, a new one in each call."""
     m = pyo.ConcreteModel()
     m.w = pyo.Var(range(data.d), initialize=0.0)
     m.b = pyo.Var(initialize=0.0)
     m.xi = pyo.Var(range(data.n), bounds=(0, None), initialize=1.0)
     m.margin = MatrixConstraint([data.signed, data.y, sp.eye_array(data.n, format="csc")], [m.w, m.b, m.xi], lower=1.0)
-    return Weights(m, data, False, {})
+    return m

@@ -17,19 +17,36 @@ import scipy.sparse as sp
 from dcprog.errors import DataError
 from dcprog.functions import Linear, Logarithmic, OfSum, Quadratic
 from dcprog.learning.multiclass import ArgmaxRule, margin_rows
-from dcprog.learning.samples import Data, check_data, check_positive, check_samples
+from dcprog.learning.samples import check_data, check_positive, check_samples
 from dcprog.program.dc_program import DCProgram
+from dcprog.program.family import of_family
 from dcprog.program.matrix_constraint import MatrixConstraint
 
-from ._margin import Weights, new_free_weights, new_sized_weights, sized_weights
+from ._margin import Weights, free_model, given_weights, sized_model, sized_weights, sizes
 
 EVEN = 100.0
 """Where hard-margin programs start: all sizes |w| equal. The logarithm does not see the scale, so the first subproblem is
 that of v⁰ = e, and projected onto the margin constraints the start stays even unless a weight has to be larger than this."""
 
 
+def arom_weights(X: Any, y: Any = None, q: int | None = None, form: str = "split") -> Weights:
+    """The family of the other formulations with sizes |w|, or, where q is None, one without slacks."""
+    _check_norm("q", q, (None, 0, 1, 2))
+    if q is not None:
+        return sized_weights(X, y, form)
+    shape = f"sizes |w| without slacks, with form={form!r}"
+    given = given_weights(X, y, shape)
+    if given is not None:
+        return given
+    data = check_data(X, y)
+    m = sized_model(data, form)
+    _hard_margins(m, **({"p": EVEN / 2, "q": EVEN / 2} if form == "split" else {"v": EVEN}))
+    return Weights(m, data, shape, sizes(form))
+
+
+@of_family(arom_weights)
 def arom(
-    X: Any, y: Any, eps: float = 1e-6, *, p: int = 0, q: int | None = None, lam: float = 1.0, form: str = "split"
+    X: Any, y: Any = None, eps: float = 1e-6, *, p: int = 0, q: int | None = None, lam: float = 1.0, form: str = "split"
 ) -> DCProgram:
     """AROM: min φ_p(|w|) + λ φ_q(ξ), φ₀(v) = Σ ln(1 + vⱼ/ε), φ₁(v) = Σ vⱼ, φ₂(v) = ½ Σ vⱼ². Problem 6 and (2).
 
@@ -57,9 +74,7 @@ def arom(
     """
     check_positive(eps=eps, lam=lam)
     _check_norm("p", p, (0, 1, 2))
-    _check_norm("q", q, (None, 0, 1, 2))
-    data = check_data(X, y)
-    weights = _hard_or_soft(data, q, form)
+    weights = arom_weights(X, y, q, form)
     m, rho = weights.model, Logarithmic(eps)
     g: Any = {0: 0.0, 1: weights.size(1.0), 2: weights.half_square()}[p]
     h: Any = weights.of_size(rho) if p == 0 else 0.0
@@ -69,21 +84,27 @@ def arom(
     return weights.program(g, h, "arom", stop_on=["v", "xi"] if q == 0 else ["v"], tol=1e-6)
 
 
-def _hard_or_soft(data: Data, q: int | None, form: str) -> Weights:
-    """The model with slacks that other formulations share, or one of its own that has none."""
-    if q is not None:
-        return sized_weights(data, form)
+def squared_weights(X: Any, y: Any = None, p: int = 0, q: int | None = None) -> Weights:
+    """A family with t ≥ w² and s ≥ ξ² where their logarithms are taken, and without slacks if q is None."""
+    _check_norm("p", p, (0, 2))
+    _check_norm("q", q, (None, 0, 1, 2))
+    shape = f"squares of the weights with p={p}, q={q}"
+    given = given_weights(X, y, shape)
+    if given is not None:
+        return given
+    data = check_data(X, y)
+    m = free_model(data)
+    if p == 0:
+        _squares(m, "t", m.w)
+    if q == 0:
+        _squares(m, "s", m.xi)
+    if q is None:
+        _hard_margins(m, **({"t": EVEN} if p == 0 else {}))
+    return Weights(m, data, shape)
 
-    def without_slack() -> Weights:
-        weights = new_sized_weights(data, form)
-        _hard_margins(weights.model, **({"p": EVEN / 2, "q": EVEN / 2} if weights.split else {"v": EVEN}))
-        return weights
 
-    hard: Weights = data.once(("hard", form), without_slack)
-    return hard
-
-
-def l2_arom(X: Any, y: Any, eps: float = 1e-6, *, p: int = 0, q: int | None = None, lam: float = 1.0) -> DCProgram:
+@of_family(squared_weights)
+def l2_arom(X: Any, y: Any = None, eps: float = 1e-6, *, p: int = 0, q: int | None = None, lam: float = 1.0) -> DCProgram:
     """ℓ2-AROM: min φ_p(w) + λ φ_q(ξ), φ₀(w) = ½ Σ ln(1 + wⱼ²/ε²), φ₁(ξ) = Σ ξᵢ, φ₂(w) = ½ Σ wⱼ²; p ∈ {0, 2}.
 
     The paper calls the SVM steps of its Problem 8 an approximation of those on Σ ln(ε + |wⱼ|). They are exact DCA steps on
@@ -108,10 +129,7 @@ def l2_arom(X: Any, y: Any, eps: float = 1e-6, *, p: int = 0, q: int | None = No
     array([2., 0.])
     """
     check_positive(eps=eps, lam=lam)
-    _check_norm("p", p, (0, 2))
-    _check_norm("q", q, (None, 0, 1, 2))
-    data = check_data(X, y)
-    weights: Weights = data.once(("l2_arom", p, q), lambda: _with_squares(data, p, q))
+    weights = squared_weights(X, y, p, q)
     m, rho = weights.model, Logarithmic(eps**2)
     g: Any = 0.0 if p == 0 else weights.half_square()
     h: Any = 0.5 * rho(m.t) if p == 0 else 0.0
@@ -120,19 +138,6 @@ def l2_arom(X: Any, y: Any, eps: float = 1e-6, *, p: int = 0, q: int | None = No
         h = h + (0.5 * lam * rho(m.s) if q == 0 else 0.0)
     moving = ["w", *(["t"] if p == 0 else []), *(["s"] if q == 0 else [])]
     return weights.program(g, h, "l2_arom", stop_on=moving, tol=1e-5)
-
-
-def _with_squares(data: Data, p: int, q: int | None) -> Weights:
-    """A model of its own with t ≥ w² and s ≥ ξ² where their logarithms are taken, and hard margins if q is None."""
-    weights = new_free_weights(data)
-    m = weights.model
-    if p == 0:
-        _squares(m, "t", m.w)
-    if q == 0:
-        _squares(m, "s", m.xi)
-    if q is None:
-        _hard_margins(m, **({"t": EVEN} if p == 0 else {}))
-    return weights
 
 
 def multiclass_arom(

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from dcprog.functions import ConvexFunction
-from dcprog.learning.samples import check_data, check_lam
+from dcprog.learning.samples import check_lam
 from dcprog.program.dc_program import DCProgram
+from dcprog.program.family import of_family
 
 from ._margin import concave_penalty, error_weights, sized_weights
 
 
+@of_family(sized_weights)
 def fsv(
     X: Any,
-    y: Any,
+    y: Any = None,
     lam: float = 0.1,
     alpha: float = 5.0,
     *,
@@ -45,9 +47,8 @@ def fsv(
     (array([2., 0.]), array([0]))
     """
     check_lam(lam)
-    data = check_data(X, y)
-    weights = sized_weights(data, form)
+    weights = sized_weights(X, y, form)
     rho = concave_penalty(penalty, alpha)
-    g = weights.errors((1.0 - lam) * error_weights(data, weighting))
+    g = weights.errors((1.0 - lam) * error_weights(weights.data, weighting))
     h = lam * weights.of_size(rho) if lam > 0 else 0
     return weights.program(g, h, "fsv", stop_on=["v"], tol=1e-5)

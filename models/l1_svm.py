@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from dcprog.learning.samples import check_data, check_lam
+from dcprog.learning.samples import check_lam
 from dcprog.program.dc_program import DCProgram
+from dcprog.program.family import of_family
 
 from ._margin import error_weights, sized_weights
 
 
-def l1_svm(X: Any, y: Any, lam: float = 0.1, *, weighting: str = "mean", form: str = "split") -> DCProgram:
+@of_family(sized_weights)
+def l1_svm(X: Any, y: Any = None, lam: float = 0.1, *, weighting: str = "mean", form: str = "split") -> DCProgram:
     """ℓ1-SVM: min (1−λ) Σ cᵢξᵢ + λ‖w‖₁ subject to D(Xw + be) + ξ ≥ e, ξ ≥ 0, (4). A linear program.
 
     ``weighting``: c = 1/n (``"mean"``), 1 (``"sum"``, as printed) or 1/n± (``"class"``).
@@ -21,7 +23,6 @@ def l1_svm(X: Any, y: Any, lam: float = 0.1, *, weighting: str = "mean", form: s
     array([0])
     """
     check_lam(lam)
-    data = check_data(X, y)
-    weights = sized_weights(data, form)
-    g = weights.errors((1.0 - lam) * error_weights(data, weighting)) + weights.size(lam)
+    weights = sized_weights(X, y, form)
+    g = weights.errors((1.0 - lam) * error_weights(weights.data, weighting)) + weights.size(lam)
     return weights.program(g, 0, "l1_svm")

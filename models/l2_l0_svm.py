@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from dcprog.functions import ConvexFunction
-from dcprog.learning.samples import check_data, check_nonnegative, check_positive
+from dcprog.learning.samples import check_nonnegative, check_positive
 from dcprog.program.dc_program import DCProgram
+from dcprog.program.family import of_family
 
 from ._margin import concave_penalty, error_weights, sized_weights
 
 
+@of_family(sized_weights)
 def l2_l0_svm(
     X: Any,
-    y: Any,
+    y: Any = None,
     mu: float = 1.0,
     nu: float = 1.0,
     alpha: float = 5.0,
@@ -34,9 +36,8 @@ def l2_l0_svm(
     """
     check_positive(mu=mu)
     check_nonnegative(nu=nu)
-    data = check_data(X, y)
-    weights = sized_weights(data, form)
+    weights = sized_weights(X, y, form)
     rho = concave_penalty(penalty, alpha)
-    g = weights.errors(mu * error_weights(data, weighting)) + weights.half_square()
+    g = weights.errors(mu * error_weights(weights.data, weighting)) + weights.half_square()
     h = nu * weights.of_size(rho) if nu > 0 else 0
     return weights.program(g, h, "l2_l0_svm", stop_on=["v"], tol=1e-5)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from dcprog.functions import Linear, Quadratic
 from dcprog.learning.samples import check_data, check_nonnegative, check_positive
 from dcprog.program.dc_program import DCProgram
+from dcprog.program.family import of_family
 from dcprog.program.matrix_constraint import MatrixConstraint
 from dcprog.typing import Vector
 
@@ -18,8 +19,9 @@ from ._dual import DualRule
 from ._margin import error_weights, sized_weights
 
 
+@of_family(sized_weights)
 def l2_l1_svm(
-    X: Any, y: Any, mu: float = 1.0, nu: float = 1.0, *, weighting: str = "mean", form: str = "split"
+    X: Any, y: Any = None, mu: float = 1.0, nu: float = 1.0, *, weighting: str = "mean", form: str = "split"
 ) -> DCProgram:
     """ℓ2-ℓ1-SVM: min µ Σ cᵢξᵢ + ½‖w‖² + ν‖w‖₁ subject to D(Xw + be) + ξ ≥ e, ξ ≥ 0, (7). A convex QP.
 
@@ -32,9 +34,8 @@ def l2_l1_svm(
     """
     check_positive(mu=mu)
     check_nonnegative(nu=nu)
-    data = check_data(X, y)
-    weights = sized_weights(data, form)
-    g = weights.errors(mu * error_weights(data, weighting)) + weights.half_square() + weights.size(nu)
+    weights = sized_weights(X, y, form)
+    g = weights.errors(mu * error_weights(weights.data, weighting)) + weights.half_square() + weights.size(nu)
     return weights.program(g, 0, "l2_l1_svm")
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from dcprog.learning.samples import check_data
 from dcprog.program.dc_program import DCProgram
+from dcprog.program.family import of_family
 
 from ._margin import error_weights, free_weights
 
 
-def rlp(X: Any, y: Any, *, weighting: str = "mean") -> DCProgram:
+@of_family(free_weights)
+def rlp(X: Any, y: Any = None, *, weighting: str = "mean") -> DCProgram:
     """Robust Linear Programming: min Σ cᵢ(1 − yᵢ(w'xᵢ + b))₊, (1). A linear program.
 
     ``weighting``: c = 1/n (``"mean"``), 1 (``"sum"``, as printed) or 1/n± (``"class"``, as Bennett & Mangasarian do).
@@ -21,7 +22,6 @@ def rlp(X: Any, y: Any, *, weighting: str = "mean") -> DCProgram:
     >>> result.status, round(abs(result.objective), 9), result.rule.predict(X)
     (<Status.CONVERGED: 'converged'>, 0.0, array([-1, -1,  1,  1]))
     """
-    data = check_data(X, y)
-    weights = free_weights(data)
-    g = weights.errors(error_weights(data, weighting))
+    weights = free_weights(X, y)
+    g = weights.errors(error_weights(weights.data, weighting))
     return weights.program(g, 0, "rlp")

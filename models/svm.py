@@ -10,13 +10,15 @@ import pyomo.environ as pyo
 from dcprog.functions import Linear
 from dcprog.learning.samples import check_data, check_positive_lam
 from dcprog.program.dc_program import DCProgram
+from dcprog.program.family import of_family
 from dcprog.program.matrix_constraint import MatrixConstraint
 
 from ._dual import DualRule, squared_norm
 from ._margin import error_weights, free_weights
 
 
-def svm(X: Any, y: Any, lam: float = 0.1, *, weighting: str = "mean") -> DCProgram:
+@of_family(free_weights)
+def svm(X: Any, y: Any = None, lam: float = 0.1, *, weighting: str = "mean") -> DCProgram:
     """Linear SVM: min (1−λ) Σ cᵢξᵢ + λ/2 ‖w‖² subject to D(Xw + be) + ξ ≥ e, ξ ≥ 0, (3). A convex QP.
 
     ``weighting``: c = 1/n (``"mean"``), 1 (``"sum"``, as printed) or 1/n± (``"class"``). With ``"sum"`` it is scikit-learn's
@@ -28,9 +30,8 @@ def svm(X: Any, y: Any, lam: float = 0.1, *, weighting: str = "mean") -> DCProgr
     array([2.])
     """
     check_positive_lam(lam)
-    data = check_data(X, y)
-    weights = free_weights(data)
-    g = weights.errors((1.0 - lam) * error_weights(data, weighting)) + lam * weights.half_square()
+    weights = free_weights(X, y)
+    g = weights.errors((1.0 - lam) * error_weights(weights.data, weighting)) + lam * weights.half_square()
     return weights.program(g, 0, "svm")
 
 

@@ -62,15 +62,15 @@ def test_a_declaration_that_is_right_is_taken_and_recorded(name):
     program = DCProgram(m, g=sum(v**2 for v in x), h=0, convex=[m.c])
     assert len(program.assumptions) == 1
     assert program.assumptions[0].startswith("constraint c is convex: ")
-    follower = DCProgram(m, g=sum((v - 1) ** 2 for v in x), h=0, convex=[m.c], like=program)
-    assert follower.assumptions == program.assumptions
+    of_one_family = dcprog.Family(m, convex=[m.c]).program(g=sum((v - 1) ** 2 for v in x), h=0)
+    assert of_one_family.assumptions == program.assumptions
 
 
 def test_check_program_refutes_a_wrong_declaration_too(monkeypatch):
     m, x = model(2, -2, 2, initialize=1.0)
     m.c = pyo.Constraint(expr=x[0] ** 2 + x[1] ** 2 >= 1)
     with monkeypatch.context() as blind:
-        blind.setattr("dcprog.program.dc_program.check_set", lambda points: ("believed",))
+        blind.setattr("dcprog.program.convex_model.check_set", lambda points: ("believed",))
         program = DCProgram(m, g=x[0] + x[1], h=0, convex=[m.c])
     report = check_program(program)
     assert any("declared convex, but is not" in check.detail for check in report if not check.passed)

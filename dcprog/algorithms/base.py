@@ -75,6 +75,10 @@ class Algorithm(ABC):
         Relative tolerance of the certificate, by default 1e-6.
     fallback : bool
         Whether other solvers are asked where the answer of the first does not hold; if not, that is an error.
+    dispatcher : Dispatcher, optional
+        Open solvers to go on with: those of a run on a program whose subproblems differ in their linear cost alone. They
+        stay open from one ``iter()`` to the next, and what they were opened with replaces ``solver``, ``solver_options``
+        and ``fallback``. By default solvers are opened anew.
     """
 
     name: ClassVar[str]
@@ -92,8 +96,18 @@ class Algorithm(ABC):
         tol: float | None = None,
         max_iter: int = 1000,
         fallback: bool = True,
+        dispatcher: Dispatcher | None = None,
     ) -> None:
         self.check(program)
+        if dispatcher is not None and not dispatcher.problem.differs_in_cost_alone(program.compiled.subproblem):
+            raise DataError(
+                "the open solvers hold another problem, expected one that differs from the program's subproblem in its "
+                "linear cost alone: leave dispatcher out, and solvers are opened anew"
+            )
+        if dispatcher is not None and self.needs not in dispatcher.needs:
+            raise DataError(
+                f"{type(self).__name__} needs solvers that give {self.needs.name}, the open ones were not asked to"
+            )
         self.program, self.solver, self.x0 = program, solver, x0
         rule = self.default_rule(program, tol, max_iter) if stop is None else as_rule(stop)
         self.stop = rule if time_limit is None else rule | TimeLimit(time_limit)
@@ -104,12 +118,8 @@ class Algorithm(ABC):
         self.status: Status | None = None
         self.certificate: Certificate | None = None
         self.start: Start | None = None
-        self.dispatcher = self._new_dispatcher()
-        self._kept: Dispatcher | None = None
-
-    def keep(self, dispatcher: Dispatcher | None) -> None:
-        """Use solvers that hold this program's subproblem already, up to its linear cost."""
-        self._kept = dispatcher
+        self.dispatcher = self._new_dispatcher() if dispatcher is None else dispatcher
+        self._stays_open = dispatcher is not None
 
     @classmethod
     def check(cls, program: DCProgram) -> None:
@@ -127,9 +137,7 @@ class Algorithm(ABC):
 
     def __iter__(self) -> Iterator[State]:
         self.status = self.certificate = None
-        if self._kept is not None:
-            self.dispatcher = self._kept
-        elif not self.dispatcher.unused:
+        if not (self._stays_open or self.dispatcher.unused):
             self.dispatcher = self._new_dispatcher()
         self.dispatcher.timings = Timings()
         self._deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit

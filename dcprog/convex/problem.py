@@ -101,6 +101,12 @@ class Subproblem:
         """Columns of A with more than one entry: those that are no slacks."""
         return int((np.diff(sp.csc_array(self.A).indptr) > 1).sum())
 
+    def differs_in_cost_alone(self, other: Subproblem) -> bool:
+        """Whether solvers that hold one can go on with the other. Smooth functions cannot be compared: never with them."""
+        if self.problem_class is ProblemClass.NLP or other.problem_class is ProblemClass.NLP:
+            return False
+        return _equal_matrices(self.A, other.A) and _equal_matrices(self.Q, other.Q) and _equal_limits(self, other)
+
     @property
     def is_box(self) -> bool:
         """Constrained by bounds alone."""
@@ -161,3 +167,16 @@ class Subproblem:
         """Hessian of the objective."""
         H = sp.csc_array((self.n, self.n)) if self.Q is None else self.Q
         return H if self.smooth is None else H + self.smooth.hessian(z)
+
+
+def _equal_limits(one: Subproblem, other: Subproblem) -> bool:
+    names = ("lower", "upper", "row_lower", "row_upper")
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
+
+
+def _equal_matrices(one: Sparse | None, other: Sparse | None) -> bool:
+    """Equal entry by entry, which takes no time where it is one matrix that programs share."""
+    if one is other or one is None or other is None:
+        return one is other
+    parts = ("indptr", "indices", "data")
+    return one.shape == other.shape and all(np.array_equal(getattr(one, part), getattr(other, part)) for part in parts)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -27,14 +26,6 @@ class Data:
     """The labels that −1 and +1 stand for."""
     names: tuple[str, ...] | None
     """Names of the features, if X had them."""
-    kept: dict[Any, Any] = field(default_factory=dict, repr=False)
-    """What was made of the data once: models that only change their objective along a path of parameters."""
-
-    def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """``make()``, made on the first call with this key."""
-        if key not in self.kept:
-            self.kept[key] = make()
-        return self.kept[key]
 
     @property
     def n(self) -> int:

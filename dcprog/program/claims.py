@@ -81,9 +81,12 @@ class Samples:
         return hull
 
 
-def check_functions(points: Samples) -> tuple[str, ...]:
-    """What is assumed of g and h, not proved; raises a ConvexityError with a witness against a claim that does not hold."""
-    return _check_all(list(_claims_on_functions(points.compiled)), points)
+def check_functions(compiled: Compiled, points: Samples) -> tuple[str, ...]:
+    """What is assumed of g and h, not proved; raises a ConvexityError with a witness against a claim that does not hold.
+
+    The points are of the same C, be it with other functions.
+    """
+    return _check_all(list(_claims_on_functions(compiled)), points)
 
 
 def check_set(points: Samples) -> tuple[str, ...]:

@@ -42,6 +42,49 @@ class Slot:
 
 
 @dataclass(frozen=True, eq=False)
+class CompiledModel:
+    """A Pyomo model in NumPy: its variables, and C. What is added to it makes a program of its own."""
+
+    variables: tuple[Any, ...]
+    slots: Mapping[str, Slot]
+    convex_set: ConvexSet
+    feasible_set: Subproblem
+    """C as a subproblem without an objective."""
+    values: Vector
+    """The values that the model's variables came with; NaN where they had none."""
+    fixed: tuple[tuple[Any, Any], ...]
+    """The fixed variables with their values."""
+
+    def check_unchanged(self) -> None:
+        """Expressions are read with the variables that are fixed now, so these have to be the same as before."""
+        changed = [v.name for v in self.variables if v.fixed]
+        changed += [v.name for v, value in self.fixed if not v.fixed or v.value != value]
+        if changed:
+            raise ModelError(
+                f"{changed[0]} was fixed, unfixed or fixed elsewhere since the model was read: make a new Family, or undo it"
+            )
+
+    def with_functions(self, g: Any, h: Any) -> Compiled:
+        """min g − h over C."""
+        n = len(self.variables)
+        g_parts, h_parts = (take_apart(e, self.convex_set.index, n, where) for e, where in ((g, "g"), (h, "h")))
+        with_g = self.convex_set.copy()
+        return Compiled(
+            variables=self.variables,
+            slots=self.slots,
+            g=oracle(g_parts),
+            h=oracle(h_parts),
+            f=Merged(g_parts, h_parts),
+            g_parts=g_parts,
+            h_parts=h_parts,
+            feasible_set=self.feasible_set,
+            subproblem=with_g.subproblem(g_parts),
+            lifted_set=with_g,
+            values=self.values,
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Compiled:
     """A DC program in NumPy: min g(x) − h(x) over C, and the subproblem min g(x) − ⟨u, x⟩ over C without its u."""
 
@@ -56,7 +99,6 @@ class Compiled:
     feasible_set: Subproblem
     """C alone, as a subproblem without an objective."""
     subproblem: Subproblem
-    convex_set: ConvexSet
     lifted_set: ConvexSet
     """C with the epigraph variables of g."""
     values: Vector
@@ -81,10 +123,6 @@ class Compiled:
         """x with the epigraph variables at their values."""
         return self.lifted_set.lift(x)
 
-    def with_functions(self, g: Any, h: Any) -> Compiled:
-        """The same model with other functions: its constraints are not read again."""
-        return _compiled(g, h, self.variables, self.slots, self.convex_set, self.values)
-
     def cost(self, u: Vector) -> Vector:
         """Linear cost of the subproblem for the subgradient u."""
         c: Vector = self.subproblem.c.copy()
@@ -92,8 +130,8 @@ class Compiled:
         return c
 
 
-def compile_program(model: Any, g: Any, h: Any, convex: Iterable[Any] = ()) -> Compiled:
-    """Read the model, g and h. ``convex`` lists the constraints that the user declares convex."""
+def compile_model(model: Any, convex: Iterable[Any] = ()) -> CompiledModel:
+    """Read the variables and constraints. ``convex`` lists the constraints that the user declares convex."""
     _refuse_objectives(model)
     refuse_unread(model)
     data = list(model.component_data_objects(Var, active=True, descend_into=Block))
@@ -109,29 +147,10 @@ def compile_program(model: Any, g: Any, h: Any, convex: Iterable[Any] = ()) -> C
     declared = _declared(convex)
     for constraint in scalar_constraints(model):
         convex_set.add_constraint(constraint, declared=id(constraint) in declared)
-    return _compiled(g, h, tuple(variables), _slots(model, index), convex_set, _values(variables))
-
-
-def _compiled(
-    g: Any, h: Any, variables: tuple[Any, ...], slots: Mapping[str, Slot], convex_set: ConvexSet, values: Vector
-) -> Compiled:
-    g_parts, h_parts = (take_apart(e, convex_set.index, len(variables), where) for e, where in ((g, "g"), (h, "h")))
+    convex_set = convex_set.stacked()
     feasible_set = convex_set.subproblem(Parts(len(variables)))
-    with_g = convex_set.copy()  # after its rows were stacked, so that both share them
-    return Compiled(
-        variables=variables,
-        slots=slots,
-        g=oracle(g_parts),
-        h=oracle(h_parts),
-        f=Merged(g_parts, h_parts),
-        g_parts=g_parts,
-        h_parts=h_parts,
-        feasible_set=feasible_set,
-        subproblem=with_g.subproblem(g_parts),
-        convex_set=convex_set,
-        lifted_set=with_g,
-        values=values,
-    )
+    fixed = tuple((v, v.value) for v in data if v.fixed)
+    return CompiledModel(tuple(variables), _slots(model, index), convex_set, feasible_set, _values(variables), fixed)
 
 
 def oracle(parts: Parts) -> SmoothSum:

@@ -45,7 +45,6 @@ class ConvexSet:
         self.origins: list[tuple[str, bool]] = []
         """Of each smooth row: what it came from, and whether the user declared that convex."""
         self._origin = ("g", False)
-        self._stacked: tuple[tuple[int, int, int], tuple[Any, Vector, Vector]] | None = None
 
     def copy(self) -> ConvexSet:
         """A set that can grow on its own; what is in it is shared."""
@@ -53,6 +52,12 @@ class ConvexSet:
         other._blocks, other._rows = list(self._blocks), list(self._rows)
         other._epigraphs = list(self._epigraphs)
         other._smooth_rows, other._kinks, other.origins = list(self._smooth_rows), list(self._kinks), list(self.origins)
+        return other
+
+    def stacked(self) -> ConvexSet:
+        """The same set with all its rows as one matrix, which the programs that add no rows to it then share."""
+        other = self.copy()
+        other._blocks, other._rows = [self._stack()], []
         return other
 
     def add_matrix(self, component: MatrixConstraint) -> None:
@@ -96,7 +101,7 @@ class ConvexSet:
         smooth = self._without_kinks(g, "g")
         N = self.size
         epigraph = np.full(N - self.n, np.inf)
-        A, row_lower, row_upper = self._stacked_rows()
+        A, row_lower, row_upper = self._stack()
         terms = _nonlinear_terms(smooth)
         return Subproblem(
             c=smooth.c(N),
@@ -216,13 +221,8 @@ class ConvexSet:
         self._smooth_rows.append(terms + _nonlinear_terms(row))
         self.origins.append(self._origin)
 
-    def _stacked_rows(self) -> tuple[Any, Vector, Vector]:
-        key = (len(self._blocks), len(self._rows), self.size)
-        if self._stacked is None or self._stacked[0] != key:
-            self._stacked = (key, self._stack())
-        return self._stacked[1]
-
     def _stack(self) -> tuple[Any, Vector, Vector]:
+        """A, row_lower and row_upper of all rows together."""
         blocks = [(_resized_columns(matrix, self.size), low, high) for matrix, low, high in self._blocks]
         if self._rows:
             counts = [len(linear) for linear, _, _ in self._rows]

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from dcprog.convex.terms import LinearTerm
-from dcprog.errors import ConvexityError, DataError, DomainError, ModelError, unknown_name
+from dcprog.errors import ConvexityError, DataError, DomainError, unknown_name
 from dcprog.functions.checks import is_number
-from dcprog.program.claims import Samples, check_functions, check_set
-from dcprog.program.compile import Compiled, Slot, compile_program
+from dcprog.program.claims import check_functions
+from dcprog.program.compile import Compiled, Slot
+from dcprog.program.convex_model import ConvexModel
 from dcprog.program.expressions import Parts
 from dcprog.program.points import generic_point
 from dcprog.program.sampling import sample_box
@@ -34,7 +35,8 @@ class DCProgram:
     Parameters
     ----------
     model : pyomo.environ.ConcreteModel
-        Its variables and constraints give C. It carries no objective.
+        Its variables and constraints give C. It carries no objective. For several programs on one model see
+        :class:`~dcprog.Family`.
     g, h : Pyomo expression, vectorised function bound to variables, or sums of both
         The two convex functions. ``abs(…)`` and :func:`dcprog.maximum` may be added in; so may numbers.
     name : str
@@ -49,8 +51,6 @@ class DCProgram:
         Non-linear, non-quadratic constraints that you declare convex.
     rule : callable, optional
         What a solution means: turns the arrays of a result into ``result.rule``, such as a classifier.
-    like : DCProgram, optional
-        A program on the same, unchanged model: only g and h are compiled anew.
 
     Examples
     --------
@@ -76,27 +76,20 @@ class DCProgram:
         tol: float | None = None,
         convex: Iterable[Any] = (),
         rule: Callable[[Mapping[str, np.ndarray]], Any] | None = None,
-        like: DCProgram | None = None,
     ) -> None:
-        began = time.perf_counter()
-        if isinstance(model, type) or not hasattr(model, "component_data_objects"):
-            raise ModelError(
-                f"expected a Pyomo ConcreteModel, got {type(model).__name__}: pass the model first, then g and h"
-            )
         if tol is not None and not (is_number(tol) and 0 <= tol < np.inf):
             raise DataError(f"tol is {tol!r}: pass a number ≥ 0, or None for the default")
-        if rule is not None and not callable(rule):
-            raise DataError(f"rule is {rule!r}: pass a function of the result's arrays, or None")
-        if not isinstance(derived or {}, Mapping) or not all(map(callable, (derived or {}).values())):
-            raise DataError(f"derived is {derived!r}: pass a mapping of names to functions of the variables' arrays")
-        if not isinstance(like, DCProgram | None):
-            raise ModelError(f"like is {type(like).__name__}, expected a DCProgram on the same model, or None")
-        self.model, self.name = model, name or ("" if model.name == "unknown" else model.name)
+        check_meaning(derived, rule)
+        shared = model if isinstance(model, ConvexModel) else ConvexModel(model, convex)
+        if shared is model and convex != ():
+            raise DataError(f"convex is {convex!r}, but the family's constraints were read before: pass it to Family")
+        began = time.perf_counter()
+        self.model: Any = shared.model
+        self.name = name or ("" if self.model.name == "unknown" else self.model.name)
         self.derived: Derived = dict(derived or {})
         self.rule = rule
         self.tol = tol
-        base = like.compiled if like is not None and like.model is model else None
-        self.compiled: Compiled = compile_program(model, g, h, convex) if base is None else base.with_functions(g, h)
+        self.compiled: Compiled = shared.compiled.with_functions(g, h)
         self.stop_on = None if stop_on is None else _names(stop_on)
         for variable in set(self.derived) & set(self.compiled.slots):
             raise DataError(f"derived has {variable!r}, which is a variable of the model: give it another name")
@@ -106,10 +99,8 @@ class DCProgram:
         _check_domain(self.compiled)
         for letter, parts in (("g", self.compiled.g_parts), ("h", self.compiled.h_parts)):
             _check_weights(parts, letter)
-        points = Samples(self.compiled)
-        self._of_set: tuple[str, ...] = like._of_set if base is not None and like is not None else check_set(points)
-        self._of_functions = check_functions(points)
-        self.compile_seconds = time.perf_counter() - began
+        self._assumptions = (*shared.assumptions, *check_functions(self.compiled, shared.points))
+        self.compile_seconds = shared.compile_seconds + time.perf_counter() - began
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -120,7 +111,7 @@ class DCProgram:
         >>> DCProgram(m, g=pyo.exp(m.x), h=m.x**2).assumptions
         ('g is convex: sampled at 108 points of C, not proved',)
         """
-        return (*self._of_set, *self._of_functions)
+        return self._assumptions
 
     def value(self, x: Vector) -> float:
         """f(x) = g(x) − h(x)."""
@@ -204,6 +195,14 @@ class DCProgram:
         c = self.compiled
         kind = c.subproblem.problem_class
         return f"DCProgram({self.name!r}: {c.n} variables, {c.subproblem.m} rows, {kind} subproblems)"
+
+
+def check_meaning(derived: Any, rule: Any) -> None:
+    """What a solution means: functions of its arrays."""
+    if rule is not None and not callable(rule):
+        raise DataError(f"rule is {rule!r}: pass a function of the result's arrays, or None")
+    if not isinstance(derived or {}, Mapping) or not all(map(callable, (derived or {}).values())):
+        raise DataError(f"derived is {derived!r}: pass a mapping of names to functions of the variables' arrays")
 
 
 def _names(variables: Any) -> tuple[Any, ...]:

@@ -1,0 +1,31 @@
+"""A Pyomo model that was read once: what the programs on it share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from dcprog.errors import ModelError
+from dcprog.program.claims import Samples, check_set
+from dcprog.program.compile import compile_model
+
+
+class ConvexModel:
+    """The convex set C of a Pyomo model as arrays, checked to be convex. Nothing in it changes afterwards.
+
+    ``convex`` lists the non-linear, non-quadratic constraints that the user declares convex.
+    """
+
+    def __init__(self, model: Any, convex: Iterable[Any] = ()) -> None:
+        began = time.perf_counter()
+        if isinstance(model, type) or not hasattr(model, "component_data_objects"):
+            raise ModelError(
+                f"expected a Pyomo ConcreteModel, got {type(model).__name__}: pass the model first, then g and h"
+            )
+        self.model = model
+        self.compiled = compile_model(model, convex)
+        self.points = Samples(self.compiled.with_functions(0, 0))
+        self.assumptions = check_set(self.points)
+        """What is taken as convex without a proof."""
+        self.compile_seconds = time.perf_counter() - began
