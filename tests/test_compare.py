@@ -125,6 +125,22 @@ def test_equal_methods_have_no_winner(tmp_path):
     assert {row.method for row in found.lines} == set(QUICK)
 
 
+def test_a_line_has_what_each_split_gave(tmp_path):
+    """Bars, chosen parameters and the stability of the selection are drawn from these."""
+    found = compare(small_data(), tmp_path / "out", methods=QUICK, folds=5, grids=SMALL)
+    assert found.feature_names == small_data().feature_names
+    for row in found.lines:
+        cells = [result for cell, result in sorted(found.results.items()) if cell.method == row.method]
+        assert row.errors_by_split == pytest.approx([100 * cell["error"] for cell in cells])
+        assert row.error == pytest.approx(np.mean(row.errors_by_split))
+        assert list(row.parameters_by_split) == [cell["parameters"] for cell in cells]
+        assert [list(chosen) for chosen in row.selected_by_split] == [cell["selected"] for cell in cells]
+        assert row.features == pytest.approx(np.mean([len(chosen) for chosen in row.selected_by_split]))
+        assert row.seconds == pytest.approx(np.mean(row.seconds_by_split))
+    line = found.to_dict()["methods"][0]
+    assert {"errors_by_split", "parameters_by_split", "selected_by_split", "seconds_by_split"} <= set(line)
+
+
 def test_methods_by_name_and_by_default(tmp_path):
     with pytest.raises(UnknownNameError, match="did you mean 'svm'"):
         compare(small_data(), tmp_path / "out", methods=["svmm"])

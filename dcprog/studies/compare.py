@@ -25,7 +25,7 @@ FEWEST_SPLITS = 5
 
 @dataclass(frozen=True)
 class Line:
-    """A method: averages over the splits, and the p-value of its difference to the lowest error."""
+    """A method: averages over the splits, the p-value of its difference to the lowest error, and what each split gave."""
 
     method: str
     title: str
@@ -39,6 +39,13 @@ class Line:
     """CPU time of the final training."""
     p: float | None
     """None for the method with the lowest error itself."""
+    errors_by_split: tuple[float, ...] = ()
+    """In percent."""
+    parameters_by_split: tuple[dict[str, Any], ...] = ()
+    """Those chosen on the validation half; empty for a method without a choice."""
+    selected_by_split: tuple[tuple[int, ...], ...] = ()
+    """Positions of the selected features."""
+    seconds_by_split: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,7 @@ class Comparison:
     results: dict[Cell, Result]
     failures: dict[Cell, str]
     interrupted: bool
+    feature_names: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -66,6 +74,7 @@ class Comparison:
             "data": self.data,
             "samples": self.n,
             "features": self.d,
+            "feature_names": list(self.feature_names),
             "splits": self.splits,
             "winner": self.winner,
             "verdict": self.verdict,
@@ -122,6 +131,7 @@ def compare(
         outcome.results,
         outcome.failures,
         outcome.interrupted,
+        tuple(data.feature_names),
     )
 
 
@@ -169,6 +179,10 @@ def _line(name: str, results: list[Result], errors: Any, p: float | None, d: int
         stability(selections),
         float(np.mean([result["seconds"] for result in results])),
         p,
+        tuple(errors.tolist()),
+        tuple(result["parameters"] for result in results),
+        tuple(tuple(result["selected"]) for result in results),
+        tuple(result["seconds"] for result in results),
     )
 
 
