@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dcprog.algorithms.result import Result, Status
 from dcprog.algorithms.run import check_limits, solve
 from dcprog.errors import DataError, NotSolvedError
+from dcprog.learning.rules import labels_of
 from dcprog.learning.samples import check_nonnegative, check_one_type, varying
 from dcprog.program.dc_program import DCProgram
 from dcprog.typing import Mask, Matrix, Vector
@@ -65,10 +66,7 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of every row; on the boundary ``classes_[0]``."""
-        scores = self.decision_function(X)
-        codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
-        labels: np.ndarray = self.classes_[codes]
-        return labels
+        return labels_of(self.decision_function(X), self.classes_)
 
     def _check_parameters(self) -> None:
         """Of what no solver would say clearly that it is wrong, or only after it ran."""

@@ -19,6 +19,7 @@ from dcprog.convex.problem import Subproblem
 from dcprog.errors import ConvexityError
 from dcprog.functions.checks import nonnegative, number
 from dcprog.learning.kernels import Distances, Separate, elementary_distances, kernel_matrix, pair_distances, points
+from dcprog.learning.rules import Classifier, names_of
 from dcprog.learning.samples import check_data, check_points, dense
 from dcprog.solvers.dispatch import Dispatcher
 from dcprog.typing import Indices, Matrix, Vector
@@ -48,12 +49,11 @@ class WeightedKernel:
 
     def selected_names(self, threshold: float = 1e-2) -> tuple[str, ...]:
         """Names of the selected features; f1, f2, … where the data had none."""
-        names = self.feature_names or tuple(f"f{k + 1}" for k in range(len(self.theta)))
-        return tuple(names[k] for k in self.selected(threshold))
+        return names_of(self.selected(threshold), self.feature_names)
 
 
 @dataclass(frozen=True, eq=False)
-class KernelRule:
+class KernelRule(Classifier):
     """The classifier F(x) = sgn(Σᵢ aᵢ K_θ(sᵢ, x) + b) with support vectors sᵢ."""
 
     kernel: WeightedKernel
@@ -71,12 +71,6 @@ class KernelRule:
         """Σᵢ aᵢ K_θ(sᵢ, x) + b for each row x: positive for the class that sorts last."""
         X = dense(check_points(X, self.vectors.shape[1]))
         return np.asarray(self.kernel(X, self.vectors) @ self.coefficients + self.intercept)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of each row."""
-        negative, positive = self.classes
-        labels: np.ndarray = np.where(self.decision_function(X) > 0, positive, negative)
-        return labels
 
 
 def kernel_svm(

@@ -26,10 +26,11 @@ from scipy.linalg import cho_factor, cho_solve
 
 from dcprog.convex.problem import Subproblem
 from dcprog.errors import DataError
+from dcprog.learning.bias import best_bias
 from dcprog.learning.kernels import points
+from dcprog.learning.rules import Classifier
 from dcprog.learning.samples import check_count, check_data, check_points, check_positive, dense
 from dcprog.methods.zero_norm.margin import NotSeparableError, unit_of
-from dcprog.models._dual import best_bias
 from dcprog.solvers.base import Claim
 from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
 from dcprog.solvers.registry import check as check_solver
@@ -165,7 +166,7 @@ def _independent(points: Matrix, degree: int, count: int) -> list[int]:
 
 
 @dataclass(frozen=True, eq=False)
-class KernelIterate:
+class KernelIterate(Classifier):
     """One iterate: the classifier sgn(u·φ(x) + b), u = z * w̄ an expansion."""
 
     iteration: int
@@ -177,11 +178,6 @@ class KernelIterate:
         """u·φ(x) + b for every row of X."""
         values: Vector = self.u @ dense(check_points(X, self.u.points.shape[1])) + self.b
         return values
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of every row of X."""
-        labels: np.ndarray = np.where(self.decision_function(X) > 0, self.classes[1], self.classes[0])
-        return labels
 
     def moved_from(self, before: KernelIterate) -> float:
         """By how much u has moved, of its 2-norm, or b, of the margin, which is 1; both are in terms of the same anchors."""
