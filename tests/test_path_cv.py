@@ -19,7 +19,7 @@ from dcprog import estimators as est
 from dcprog import models
 from dcprog.algorithms.result import Status
 from dcprog.errors import DataError
-from dcprog.estimators.path_cv import Validation
+from dcprog.estimators.tuning import Validation
 from dcprog.methods.kernel_svm import kernel_svm
 
 
@@ -32,7 +32,7 @@ from dcprog.methods.kernel_svm import kernel_svm
         (est.L2L1SVMCV(mu=[1, 10, 100], nu=[0.1, 1], cv=2), est.L2L1SVM(), {"nu": [0.1, 1], "mu": [1, 10, 100]}),
         (est.L2L0SVMCV(mu=[1, 10, 100], nu=[0.1, 1], cv=2), est.L2L0SVM(), {"nu": [0.1, 1], "mu": [1, 10, 100]}),
         (est.QuadraticFSVCV(lam=[0.05, 0.2], cv=2), est.QuadraticFSV(), {"lam": [0.05, 0.2]}),
-        (est.AlignmentSVMCV(C=2.0, cv=2), est.AlignmentSVM(C=2.0), {"lam": np.arange(10) / 10}),
+        (est.AlignmentSVMCV(lam_svm=0.25, cv=2), est.AlignmentSVM(lam_svm=0.25), {"lam": np.arange(10) / 10}),
     ],
     ids=lambda value: name_of(value) if hasattr(value, "fit") else "",
 )
@@ -61,7 +61,7 @@ def test_the_model_is_built_once_along_a_path():
     assert dcprog.path(models.l2_l0_svm, X, y, mu=[1.0, 10.0], nu=[0.1, 1.0], tol=1e-4).builds == 1
 
 
-def test_c_of_the_alignment_svm_is_chosen_with_all_features():
+def test_lam_of_the_alignment_svm_is_chosen_with_all_features():
     X, y = samples(60, seed=2)
     folds = StratifiedKFold(3)
     found = est.AlignmentSVMCV(cv=folds).fit(X, y)
@@ -72,8 +72,8 @@ def test_c_of_the_alignment_svm_is_chosen_with_all_features():
             for train, test in folds.split(X, y)
         ]
         errors[k] = round(float(np.mean(wrong)), 9)
-    assert np.log(found.best_params_["C"]) == pytest.approx(min(errors, key=lambda k: (errors[k], k)))
-    assert set(found.best_params_) == {"lam", "C"}
+    assert np.log(1 / found.best_params_["lam_svm"] - 1) == pytest.approx(min(errors, key=lambda k: (errors[k], k)))
+    assert set(found.best_params_) == {"lam", "lam_svm"}
 
 
 def test_jobs_splitters_and_scorers():
@@ -98,7 +98,7 @@ def test_of_equal_scores_the_largest_parameter_wins(scores, random):
     points = np.array([[{"lam": size} for size in sizes]] * 2)
     table = np.array([scores, scores]) / 10
     table[0], table[1] = table[0] + 0.1, table[1] - 0.1  # equal up to rounding
-    found = Validation(points, table, np.zeros((*table.shape, 1)), np.zeros_like(table))
+    found = Validation(points, table, np.zeros((*table.shape, 1)), np.zeros_like(table), np.zeros_like(table))
     best = found.best(lambda point: point["lam"])
     assert scores[best] == max(scores)
     assert sizes[best] == max(size for size, score in zip(sizes, scores, strict=True) if score == max(scores))
