@@ -18,7 +18,7 @@ from dcprog.estimators.base import Formulation, Grid, LinearMethod, Method, Step
 from dcprog.functions import ConvexFunction
 from dcprog.learning.rules import LinearRule
 from dcprog.learning.samples import check_positive_lam, trusted, varying
-from dcprog.methods.libsvm import linear_by_libsvm
+from dcprog.methods.libsvm import LibsvmSolution, linear_by_libsvm
 from dcprog.models.fsv import fsv
 from dcprog.models.l1_svm import l1_svm
 from dcprog.models.l2_l0_svm import l2_l0_svm
@@ -117,6 +117,13 @@ class LinearSVM(LinearFormulation):
         check_end(type(self).__name__, Status.CONVERGED if found.converged else Status.ITERATION_LIMIT, advice=TOO_LONG)
         rule = without_constant_features(LinearRule(found.w, found.b, data.classes), X)
         return Trained(found, rule, 0, rule.selected(self.threshold))
+
+    @property
+    def n_support_(self) -> int:
+        """The number of support vectors that libsvm found; other solvers give w, and no multipliers."""
+        if not isinstance(self.result_, LibsvmSolution):
+            raise AttributeError(f"n_support_ is known with solver={LIBSVM!r} only, this is {self.solver!r}")
+        return len(self.result_.support)
 
     def _walk(self, grid: Grid, X: Any, y: np.ndarray) -> Iterator[Step]:
         return Method._walk(self, grid, X, y) if self.solver == LIBSVM else super()._walk(grid, X, y)

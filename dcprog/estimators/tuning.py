@@ -92,7 +92,8 @@ class TunedMethod(Method):
     def _configured(self, chosen: Point) -> Any:
         """The method with these parameters, the others as they are given here."""
         own = self.get_params(deep=False)
-        given = {name: own[name] for name in self._method().get_params(deep=False) if name not in self._grid}
+        known = self._method().get_params(deep=False)
+        given = {name: value for name, value in own.items() if name in known and name not in self._grid}
         return self._method(**given).set_params(**chosen)
 
     def _judged(self, before: Point) -> Method:
