@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -15,7 +15,8 @@ from dcprog.errors import DataError, UnknownNameError
 from dcprog.studies.methods import METHODS, find
 from dcprog.studies.protocol import Grids
 
-Wanted: TypeAlias = Sequence[Any] | Mapping[str, Any] | None
+Wanted: TypeAlias = Sequence[Any] | None
+"""Names, classifiers, and pairs of a name and a classifier."""
 FORM = "write it as sklearn.svm.LinearSVC, or with parameters, sklearn.svm.LinearSVC(C=0.1); a list of values is a grid"
 
 
@@ -34,15 +35,14 @@ def candidates(methods: Wanted, grids: Grids, n: int, d: int) -> tuple[list[Cand
     """Those to run, and why others are not; one that is asked for runs, whatever it costs."""
     if methods is None:
         return _by_default(grids, n, d)
-    named = list(methods.items()) if isinstance(methods, Mapping) else [("", method) for method in methods]
-    if not named:
-        raise DataError("no method is named: pass at least one")
     chosen: dict[str, Candidate] = {}
-    for name, method in named:
-        one = _known(method, grids, n, d) if isinstance(method, str) and not name else _given(name, method, n, d)
+    for method in methods:
+        one = _known(method, grids, n, d) if isinstance(method, str) else _given(method, n, d)
         if one.name in chosen and chosen[one.name].about != one.about:
-            raise DataError(f"two methods are called {one.name!r}: pass a dict of names of your own and classifiers")
+            raise DataError(f"two methods are called {one.name!r}: pass pairs of a name of your own and a classifier")
         chosen[one.name] = one
+    if not chosen:
+        raise DataError("no method is named: pass at least one")
     return list(chosen.values()), {}
 
 
@@ -70,11 +70,12 @@ def _known(name: str, grids: Grids, n: int, d: int) -> Candidate:
     return Candidate(name, entry.title, entry.machine(grids, d), entry.cost(n, d))
 
 
-def _given(name: str, machine: Any, n: int, d: int) -> Candidate:
+def _given(method: Any, n: int, d: int) -> Candidate:
+    name, machine = method if isinstance(method, tuple) and len(method) == 2 else ("", method)
     if isinstance(machine, type) or not (hasattr(machine, "fit") and is_classifier(machine)):
         hint = f"pass an instance, {machine.__name__}()" if isinstance(machine, type) else "pass names, or classifiers"
         raise DataError(f"{machine!r} is no classifier of scikit-learn's kind: {hint}")
-    own = name or " ".join(repr(machine).split())
+    own = str(name) or " ".join(repr(machine).split())
     return Candidate(own, own, machine, 1e-4 * n * d, described(machine))
 
 
@@ -102,13 +103,15 @@ def _path(item: Any) -> str:
     return f"{item.__module__}.{item.__qualname__}"
 
 
-def parsed(words: str) -> Any:
-    """A classifier by where it is imported from; parameters that are lists are grids, tuned on the validation half.
+def parsed(words: str) -> tuple[str, Any]:
+    """A classifier by where it is imported from, and its name; parameters that are lists are grids, tuned on the
+    validation half.
 
     >>> parsed("sklearn.svm.LinearSVC(C=0.5)")
-    LinearSVC(C=0.5)
-    >>> parsed("sklearn.svm.LinearSVC(C=[0.1, 1])").param_grid
-    {'C': [0.1, 1]}
+    ('LinearSVC(C=0.5)', LinearSVC(C=0.5))
+    >>> name, search = parsed("sklearn.svm.LinearSVC(C=[0.1, 1])")
+    >>> name, search.param_grid
+    ('LinearSVC(C=[0.1, 1])', {'C': [0.1, 1]})
     """
     path, parameters = _taken_apart(words)
     kind = _imported(path)
@@ -121,7 +124,9 @@ def parsed(words: str) -> Any:
     for name in grid:
         if name not in known:
             raise DataError(f"{path} has no parameter {name!r}: it has {', '.join(known)}")
-    return GridSearchCV(machine, grid) if grid else machine
+    arguments = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
+    name = path.rpartition(".")[2] + (f"({arguments})" if arguments else "")
+    return name, GridSearchCV(machine, grid) if grid else machine
 
 
 def _taken_apart(words: str) -> tuple[str, dict[str, Any]]:

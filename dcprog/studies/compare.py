@@ -99,8 +99,8 @@ def compare(
 ) -> Comparison:
     """Cross-validate ``methods``, by default those that the size of the data allows; other arguments as in ``reproduce``.
 
-    ``methods`` are names (:data:`dcprog.studies.METHODS`) and scikit-learn classifiers, or a dict of names of your own and
-    classifiers. All see the same splits, with features rescaled over the training part. The ``…CV`` of
+    ``methods`` are names (:data:`dcprog.studies.METHODS`), scikit-learn classifiers, and pairs of a name of your own and a
+    classifier. All see the same splits, with features rescaled over the training part. The ``…CV`` of
     :mod:`dcprog.estimators`, and scikit-learn's searches, choose parameters on the validation half unless they have a
     ``cv``; other classifiers are trained on the whole training part as they are.
 
@@ -113,8 +113,7 @@ def compare(
     chosen, left_out = candidates(methods, protocol.grids, *data.X.shape)
     tasks: list[Task] = []
     for one in chosen:
-        more = {"machine": one.about} if one.about else {}
-        tasks += protocol.tasks(data, one.name, one.machine, one.cost, **more)
+        tasks += protocol.tasks(data, one.name, one.machine, one.cost, one.about)
     protocol.split(data, 0)  # complains here, once, about classes that are too small
     outcome = execute(tasks, Store(Path(out), "compare"), jobs=jobs, dask=dask, watch=watch)
     finished: dict[str, list[Result]] = {}

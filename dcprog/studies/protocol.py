@@ -57,9 +57,11 @@ class Protocol:
         words = (self.name, self.seed, fingerprint(data), repeat)
         return fold(data.y, self.folds, part, *words) if self.folds else thirds(data.y, *words)
 
-    def tasks(self, data: Dataset, name: str, machine: Any, cost: float, **more: str) -> list[Task]:
-        """All cells of one method, which ``machine`` is, on one data set; ``more`` goes into their keys."""
-        key = {"data": fingerprint(data), "seed": self.seed, "folds": self.folds, **asdict(self.grids), **more}
+    def tasks(self, data: Dataset, name: str, machine: Any, cost: float, about: str = "") -> list[Task]:
+        """All cells of one method, which ``machine`` is, on one data set; ``about`` says what it is, if not its name."""
+        key = {"data": fingerprint(data), "seed": self.seed, "folds": self.folds, **asdict(self.grids)}
+        if about:
+            key["machine"] = about
         cells = (Cell(self.name, data.name, name, i) for i in range(self.n_splits))
         return [Task(cell, key, partial(judged, data, machine, self, cell.split), cost) for cell in cells]
 
