@@ -176,16 +176,12 @@ def test_every_estimator_has_a_name_in_comparisons():
 
 
 def test_estimators_are_compared_with_any_classifier(tmp_path):
-    methods = [
-        "rlp",
-        est.AROM(r=2),
-        GridSearchCV(LinearSVC(), {"C": [0.01, 1.0]}),
-        ("mine", DecisionTreeClassifier(max_depth=1)),
-    ]
+    search, stump = GridSearchCV(LinearSVC(), {"C": [0.01, 1.0]}), DecisionTreeClassifier(max_depth=1)
+    methods = ["rlp", est.AROM(r=2), search, ("mine", stump)]
     found = compare(small_data(), tmp_path / "out", methods=methods, folds=5, grids=SMALL, jobs=2)
     assert found.complete
     lines = {line.method: line for line in found.lines}
-    assert list(lines) != [] and set(lines) == {
+    assert set(lines) == {
         "rlp",
         "AROM(r=2)",
         "GridSearchCV(estimator=LinearSVC(), param_grid={'C': [0.01, 1.0]})",
@@ -193,8 +189,8 @@ def test_estimators_are_compared_with_any_classifier(tmp_path):
     }
     assert lines["AROM(r=2)"].features == 2.0
     assert lines["mine"].features == 1.0, "a stump uses one feature"
-    search = next(line for name, line in lines.items() if name.startswith("GridSearchCV"))
-    assert {chosen["C"] for chosen in search.parameters_by_split} <= {0.01, 1.0}
+    tuned = next(line for name, line in lines.items() if name.startswith("GridSearchCV"))
+    assert {chosen["C"] for chosen in tuned.parameters_by_split} <= {0.01, 1.0}
     again = compare(small_data(), tmp_path / "out", methods=methods, folds=5, grids=SMALL)
     assert again.results == found.results, "taken from what was kept, with its times"
 
