@@ -238,7 +238,7 @@ def test_sparse_data_give_the_dense_answer(estimator):
     assert (sparse.get_support() == dense.get_support()).all()
 
 
-@each(METHODS)
+@each([method for method in METHODS if hasattr(method, "transform")])
 def test_pandas_in_and_out(estimator):
     X, y = samples()
     frame = pd.DataFrame(X, columns=list("abcde"))
