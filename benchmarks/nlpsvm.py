@@ -28,22 +28,22 @@ from benchmarks import run
 from dcprog.datasets import Dataset, available, load
 from dcprog.methods.nlpsvm import Separation, lp_svm, nlpsvm
 from dcprog.models import l1_svm
-from dcprog.studies.papers.fung2004 import LINEAR, METHODS, NAME, TITLES, best, figures, folds, tuned
+from dcprog.studies.papers.fung2004 import LINEAR, METHODS, NAME, TITLES, best, figures, folds, trained, tuned
 from dcprog.studies.published import Entry, published
 
 
 def correctness(data: Dataset, method: str, partition: int) -> tuple[float, float, float]:
     """In percent, of the test points: parameters by fold, one choice for all folds, and the best in hindsight."""
-    train, grid = METHODS[method]
+    machine, grid = METHODS[method]
     parts = folds(data, partition)
-    shares = np.array([tuned(part, part.X, train, grid) for part in parts])
-    test = np.array([_tests(part, train, grid) for part in parts])
+    shares = np.array([tuned(part, part.X, machine, grid) for part in parts])
+    test = np.array([_tests(part, machine, grid) for part in parts])
     by_fold = np.mean([row[best([share])] for share, row in zip(shares, test, strict=True)])
     return float(by_fold), float(test[:, best(list(shares))].mean()), float(test.mean(axis=0).max())
 
 
-def _tests(part: Any, train: Any, grid: Any) -> list[float]:
-    return [figures(rule, part, part.X, part.T, "features")["test"] for rule in train(part.X, part.y, grid)]
+def _tests(part: Any, machine: Any, grid: Any) -> list[float]:
+    return [figures(one, part, part.X, part.T, "features")["test"] for one in trained(machine, grid, part.X, part.y)]
 
 
 def table_2(names: list[str], partitions: int, jobs: int) -> None:

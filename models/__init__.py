@@ -16,6 +16,7 @@ from .l2_l0_svm import l2_l0_svm
 from .l2_l1_svm import l2_l1_svm, l2_l1_svm_dual
 from .quadratic_fsv import quadratic_fsv, quadratic_l2_l0_svm, quadratic_l2_l1_svm
 from .rlp import rlp
+from .separating_fsv import separating_fsv
 from .svm import svm, svm_dual
 
 FACTORIES: dict[str, Callable[..., DCProgram]] = {
@@ -38,7 +39,7 @@ FACTORIES: dict[str, Callable[..., DCProgram]] = {
         multiclass_arom,
     )
 }
-"""Every factory by the name that the command line knows it by."""
+"""The factories by the names that the command line knows; not those that take separable classes only, separating_fsv."""
 
 __all__ = [
     "FACTORIES",
@@ -55,6 +56,7 @@ __all__ = [
     "quadratic_l2_l0_svm",
     "quadratic_l2_l1_svm",
     "rlp",
+    "separating_fsv",
     "svm",
     "svm_dual",
 ]

@@ -11,6 +11,7 @@ import pyomo.environ as pyo
 import scipy.sparse as sp
 
 from dcprog.functions import Quadratic
+from dcprog.learning.bias import best_bias
 from dcprog.learning.rules import LinearRule
 from dcprog.learning.samples import Data
 from dcprog.program.dc_program import Derived
@@ -62,20 +63,3 @@ class DualRule:
     def rule(self, arrays: Mapping[str, np.ndarray]) -> LinearRule:
         """The classifier (w, b)."""
         return LinearRule(arrays["w"], float(arrays["b"]), classes=self.data.classes, feature_names=self.data.names)
-
-
-def best_bias(scores: Vector, y: Vector, weights: Vector) -> float:
-    """argmin_b Σ wᵢ(1 − yᵢ(sᵢ + b))₊, the middle of the minimisers if there are several.
-
-    The slope of this piecewise linear function rises by wᵢ at each b = yᵢ − sᵢ, from −Σ_{yᵢ=1} wᵢ.
-
-    >>> best_bias(np.array([0.0, 1.0, 2.0, 3.0]), np.array([-1.0, -1.0, 1.0, 1.0]), np.ones(4))
-    -1.5
-    """
-    kinks = y - scores
-    order = np.argsort(kinks)
-    slopes = np.cumsum(weights[order]) - weights[y > 0].sum()
-    flat = 1e-12 * weights.sum()
-    first = int(np.argmax(slopes >= -flat))
-    last = first + 1 if abs(slopes[first]) <= flat and first + 1 < len(kinks) else first
-    return float(0.5 * (kinks[order[first]] + kinks[order[last]]))

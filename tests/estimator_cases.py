@@ -17,6 +17,7 @@ METHODS = [
     est.L2L0SVM(),
     est.QuadraticFSV(),
     est.AlignmentSVM(),
+    est.KernelSVM(),
     est.AROM(),
     est.RFE(),
     est.NLPSVM(),
@@ -31,7 +32,9 @@ CROSS_VALIDATED = [
     est.L2L1SVMCV(mu=100.0, nu=0.1, cv=2),
     est.L2L0SVMCV(mu=100.0, nu=0.1, cv=2),
     est.QuadraticFSVCV(lam=0.05, cv=2),
-    est.AlignmentSVMCV(lam=0.1, C=1.0, cv=2),
+    est.AlignmentSVMCV(lam=0.1, lam_svm=0.5, cv=2),
+    est.KernelSVMCV(lam=0.5, cv=2),
+    est.SVMRankingCV(lam=0.5, cv=2),
 ]
 name_of = lambda estimator: type(estimator).__name__
 each = lambda estimators: pytest.mark.parametrize("estimator", estimators, ids=name_of)

@@ -40,6 +40,15 @@ def test_compare_prints_a_table_and_writes_a_report(file, tmp_path, capsys):
     assert again == results, "the second run takes everything from the first, times as well"
 
 
+def test_compare_takes_any_classifier_of_scikit_learn(file, tmp_path, capsys):
+    words = ["--with", "sklearn.svm.LinearSVC(C=[0.1, 1.0])", "--with", "sklearn.dummy.DummyClassifier", "--json"]
+    assert compared(file, tmp_path / "out", *words) == 0
+    lines = {line["method"]: line for line in json.loads(capsys.readouterr().out)["methods"]}
+    assert set(lines) == {"rlp", "svm", "LinearSVC(C=[0.1, 1.0])", "DummyClassifier"}
+    assert {chosen["C"] for chosen in lines["LinearSVC(C=[0.1, 1.0])"]["parameters_by_split"]} <= {0.1, 1.0}
+    assert lines["DummyClassifier"]["error"] > lines["LinearSVC(C=[0.1, 1.0])"]["error"]
+
+
 def test_a_report_without_matplotlib_says_so(file, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert compared(file, tmp_path / "out") == 0
@@ -67,6 +76,8 @@ def test_a_corrupted_cell_is_a_line_on_stderr(file, tmp_path, capsys):
         (["reproduce", "neumann2005", "--table", "12"], "unknown table of neumann2005 '12'"),
         (["reproduce", "neumann2005", "--methods", "fsv,svn"], "did you mean 'svm'"),
         (["compare", "--data", "breast_cancer", "--methods", "fvs"], "did you mean 'fsv'"),
+        (["compare", "--data", "breast_cancer", "--with", "sklearn.svm.LinearSCV"], "there is no sklearn.svm.LinearSCV"),
+        (["compare", "--data", "breast_cancer", "--with", "sklearn.linear_model.Ridge"], "no classifier"),
         (["compare", "--data", "nothing.csv"], "nothing.csv cannot be read"),
         (["compare", "--data", "breast_cancer", "--folds", "1"], "1 folds of 569 samples"),
         (["data", "--get", "livre"], "did you mean 'liver'"),

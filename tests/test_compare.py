@@ -4,14 +4,27 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 from study_tools import QUICK, SMALL, small_data
 
 from dcprog import datasets
+from dcprog import estimators as est
 from dcprog.datasets import Dataset
-from dcprog.errors import UnknownNameError
-from dcprog.studies import compare
+from dcprog.errors import DataError, UnknownNameError
+from dcprog.studies import METHODS, compare
+from dcprog.studies.candidates import candidates, default_names, parsed
 from dcprog.studies.compare import Line, _verdict
+from dcprog.studies.machines import used_features
 from dcprog.studies.statistics import corrected_t_test, holm, mean_and_variance, stability
+from dcprog.studies.store import StudyWarning
 
 differences = st.lists(st.floats(-1, 1, allow_nan=False).map(lambda v: round(v, 3)), min_size=2, max_size=20)
 
@@ -125,13 +138,117 @@ def test_equal_methods_have_no_winner(tmp_path):
     assert {row.method for row in found.lines} == set(QUICK)
 
 
+def test_a_line_has_what_each_split_gave(tmp_path):
+    """Bars, chosen parameters and the stability of the selection are drawn from these."""
+    found = compare(small_data(), tmp_path / "out", methods=QUICK, folds=5, grids=SMALL)
+    assert found.feature_names == small_data().feature_names
+    for row in found.lines:
+        cells = [result for cell, result in sorted(found.results.items()) if cell.method == row.method]
+        assert row.errors_by_split == pytest.approx([100 * cell["error"] for cell in cells])
+        assert row.error == pytest.approx(np.mean(row.errors_by_split))
+        assert list(row.parameters_by_split) == [cell["parameters"] for cell in cells]
+        assert [list(chosen) for chosen in row.selected_by_split] == [cell["selected"] for cell in cells]
+        assert row.features == pytest.approx(np.mean([len(chosen) for chosen in row.selected_by_split]))
+        assert row.seconds == pytest.approx(np.mean(row.seconds_by_split))
+    line = found.to_dict()["methods"][0]
+    assert {"errors_by_split", "parameters_by_split", "selected_by_split", "seconds_by_split"} <= set(line)
+
+
 def test_methods_by_name_and_by_default(tmp_path):
     with pytest.raises(UnknownNameError, match="did you mean 'svm'"):
         compare(small_data(), tmp_path / "out", methods=["svmm"])
-    from dcprog.studies.compare import _chosen
-
-    names, left_out = _chosen(None, 166)
+    names = default_names(166)
     assert "quadratic_fsv" not in names
+    assert "quadratic_fsv" in default_names(30)
+    chosen, left_out = candidates(None, SMALL, 100, 166)
+    assert [one.name for one in chosen] == names
     assert "name it to run it" in left_out["quadratic_fsv"]
-    assert _chosen(["quadratic_fsv"], 166) == (["quadratic_fsv"], {})
-    assert "quadratic_fsv" in _chosen(None, 30)[0]
+    chosen, left_out = candidates(["quadratic_fsv"], SMALL, 100, 166)
+    assert ([one.name for one in chosen], left_out) == (["quadratic_fsv"], {})
+
+
+def test_every_estimator_has_a_name_in_comparisons():
+    """Those that are tuned stand for those that are not."""
+    machines = [entry.machine(SMALL, 8) for entry in METHODS.values()]
+    inner = [getattr(machine, "estimator", machine) for machine in machines]
+    known = {type(machine).__name__.removesuffix("CV") for machine in inner}
+    assert known == {name.removesuffix("CV") for name in est.__all__}
+
+
+def test_estimators_are_compared_with_any_classifier(tmp_path):
+    search, stump = GridSearchCV(LinearSVC(), {"C": [0.01, 1.0]}), DecisionTreeClassifier(max_depth=1)
+    methods = ["rlp", est.AROM(r=2), search, ("mine", stump)]
+    found = compare(small_data(), tmp_path / "out", methods=methods, folds=5, grids=SMALL, jobs=2)
+    assert found.complete
+    lines = {line.method: line for line in found.lines}
+    assert set(lines) == {
+        "rlp",
+        "AROM(r=2)",
+        "GridSearchCV(estimator=LinearSVC(), param_grid={'C': [0.01, 1.0]})",
+        "mine",
+    }
+    assert lines["AROM(r=2)"].features == 2.0
+    assert lines["mine"].features == 1.0, "a stump uses one feature"
+    tuned = next(line for name, line in lines.items() if name.startswith("GridSearchCV"))
+    assert {chosen["C"] for chosen in tuned.parameters_by_split} <= {0.01, 1.0}
+    again = compare(small_data(), tmp_path / "out", methods=methods, folds=5, grids=SMALL)
+    assert again.results == found.results, "taken from what was kept, with its times"
+
+
+def test_a_classifier_with_other_parameters_is_another_one(tmp_path):
+    data = small_data()
+    compare(data, tmp_path / "out", methods=[("tree", DecisionTreeClassifier(max_depth=1))], folds=3)
+    with pytest.warns(StudyWarning, match="other data, parameters"):
+        found = compare(data, tmp_path / "out", methods=[("tree", DecisionTreeClassifier(max_depth=2))], folds=3)
+    assert found.lines[0].features > 1.0
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ([], "no method is named"),
+        ([LinearSVC], r"pass an instance, LinearSVC\(\)"),
+        ([LinearRegression()], "no classifier"),
+        ([3], "no classifier"),
+        ([("a", est.FSV()), ("a", est.RLP())], "two methods are called 'a'"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(methods, message, tmp_path):
+    with pytest.raises(DataError, match=message):
+        compare(small_data(), tmp_path / "out", methods=methods)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("LinearSVC", "write it as sklearn.svm.LinearSVC"),
+        ("sklearn.svm.LinearSVC(0.1)", "write it as"),
+        ("sklearn.svm.LinearSVC(C=", "write it as"),
+        ("sklearn.svm.LinearSVC(C=open)", "write it as"),
+        ("sklearn.svm.LinearSVC(**{'C': 1})", "write it as"),
+        ("sklearn.svn.LinearSVC", "there is no sklearn.svn.LinearSVC"),
+        ("sklearn.svm.LinearSCV", "there is no sklearn.svm.LinearSCV"),
+        ("sklearn.svm.LinearSVC(D=1)", "cannot be made a classifier"),
+        ("sklearn.svm.LinearSVC(D=[1])", "has no parameter 'D'"),
+        ("math.pi", "cannot be made a classifier"),
+    ],
+)
+def test_words_that_are_no_classifier(words, message):
+    with pytest.raises((DataError, UnknownNameError), match=message):
+        parsed(words)
+
+
+@pytest.mark.parametrize(
+    ("machine", "used"),
+    [
+        (LinearSVC(C=0.01, penalty="l1", dual=False), [3]),
+        (make_pipeline(SelectKBest(k=2), DecisionTreeClassifier(max_depth=1)), [3]),
+        (make_pipeline(StandardScaler(), est.RFE(1)), [3]),
+        (make_pipeline("passthrough", est.RFE(1)), [3]),
+        (make_pipeline(PCA(2), LinearSVC()), list(range(5))),
+        (KNeighborsClassifier(), list(range(5))),
+    ],
+)
+def test_the_features_that_a_classifier_uses(machine, used):
+    X = np.random.default_rng(0).normal(size=(80, 5))
+    assert used_features(machine.fit(X, X[:, 3] > 0), 5).tolist() == used

@@ -347,3 +347,20 @@ def test_bad_data_is_a_value_error_before_any_solver_runs(name, mistake):
 def test_bad_parameters_are_value_errors(call, message):
     with pytest.raises(ValueError, match=message):
         call(*samples(0))
+
+
+def test_hard_margins_are_kept_by_few_features():
+    """Problem 2 of Weston et al. (2003): every margin is 1 at least, and no fewer features would do here."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20, 6))
+    y = np.where(X[:, 2] > 0, "up", "down")
+    X[:, 2] += np.sign(X[:, 2])
+    result = dcprog.solve(models.separating_fsv(X, y))
+    assert result.success
+    assert result.rule.selected().tolist() == [2]
+    assert (np.where(y == "up", 1.0, -1.0) * result.rule.decision_function(X) >= 1.0 - 1e-6).all()
+    assert (result.rule.predict(X) == y).all()
+    mixed = dcprog.solve(models.separating_fsv(np.zeros((4, 1)), [0, 1, 0, 1]))
+    assert mixed.status == "infeasible"
+    with pytest.raises(errors.DataError, match="alpha is 0"):
+        models.separating_fsv(X, y, alpha=0)

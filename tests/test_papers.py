@@ -17,10 +17,11 @@ from dcprog.methods.radius_margin import Linear, r2w2, r2w2_path
 from dcprog.studies import papers
 from dcprog.studies.cells import Cell
 from dcprog.studies.execute import execute
+from dcprog.studies.machines import train
 from dcprog.studies.outputs import cells
 from dcprog.studies.papers import fortuna2005, fung2004, organs, weston2001, weston2003
 from dcprog.studies.papers.trials import levelled
-from dcprog.studies.protocol import Grids, Part, Training
+from dcprog.studies.protocol import Grids
 from dcprog.studies.store import Store
 from dcprog.studies.study import Row
 
@@ -275,10 +276,10 @@ def test_organs():
 @pytest.mark.parametrize("method", organs.ON_HISTOGRAMS)
 def test_histograms_are_classified_as_they_are(method):
     X, y = generators.organs(150, 20, seed=0)
-    fit, validation, whole, test = (Part(X[i], y[i]) for i in (slice(0, 50), slice(50, 100), slice(0, 100), slice(100, 150)))
     grids = Grids(lam_svm=(0.01, 0.1), lam_alignment=(0.0, 0.2))
-    found = organs.ON_HISTOGRAMS[method](Training(fit, validation, whole, grids)).fit
-    assert (found.rule.predict(test.X) != test.y).mean() < 0.35
+    machine = organs.ON_HISTOGRAMS[method](grids)
+    found = train(machine, X[:100], y[:100], np.arange(50), np.arange(50, 100), seed=0)
+    assert (found.machine.predict(X[100:]) != y[100:]).mean() < 0.35
     assert found.support > 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -13,14 +14,17 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.svm import SVC
 
 import dcprog
+from dcprog import DCA, models
 from dcprog import estimators as est
-from dcprog import models
 from dcprog.algorithms.result import Status
+from dcprog.algorithms.stopping import Step
 from dcprog.errors import DataError
-from dcprog.estimators.path_cv import Validation
+from dcprog.estimators.tuning import Validation
 from dcprog.methods.kernel_svm import kernel_svm
+from dcprog.methods.svm_ranking import svm_ranking
 
 
 @pytest.mark.parametrize(
@@ -32,7 +36,7 @@ from dcprog.methods.kernel_svm import kernel_svm
         (est.L2L1SVMCV(mu=[1, 10, 100], nu=[0.1, 1], cv=2), est.L2L1SVM(), {"nu": [0.1, 1], "mu": [1, 10, 100]}),
         (est.L2L0SVMCV(mu=[1, 10, 100], nu=[0.1, 1], cv=2), est.L2L0SVM(), {"nu": [0.1, 1], "mu": [1, 10, 100]}),
         (est.QuadraticFSVCV(lam=[0.05, 0.2], cv=2), est.QuadraticFSV(), {"lam": [0.05, 0.2]}),
-        (est.AlignmentSVMCV(C=2.0, cv=2), est.AlignmentSVM(C=2.0), {"lam": np.arange(10) / 10}),
+        (est.AlignmentSVMCV(lam_svm=0.25, cv=2), est.AlignmentSVM(lam_svm=0.25), {"lam": np.arange(10) / 10}),
     ],
     ids=lambda value: name_of(value) if hasattr(value, "fit") else "",
 )
@@ -61,7 +65,7 @@ def test_the_model_is_built_once_along_a_path():
     assert dcprog.path(models.l2_l0_svm, X, y, mu=[1.0, 10.0], nu=[0.1, 1.0], tol=1e-4).builds == 1
 
 
-def test_c_of_the_alignment_svm_is_chosen_with_all_features():
+def test_lam_of_the_alignment_svm_is_chosen_with_all_features():
     X, y = samples(60, seed=2)
     folds = StratifiedKFold(3)
     found = est.AlignmentSVMCV(cv=folds).fit(X, y)
@@ -72,8 +76,8 @@ def test_c_of_the_alignment_svm_is_chosen_with_all_features():
             for train, test in folds.split(X, y)
         ]
         errors[k] = round(float(np.mean(wrong)), 9)
-    assert np.log(found.best_params_["C"]) == pytest.approx(min(errors, key=lambda k: (errors[k], k)))
-    assert set(found.best_params_) == {"lam", "C"}
+    assert np.log(1 / found.best_params_["lam_svm"] - 1) == pytest.approx(min(errors, key=lambda k: (errors[k], k)))
+    assert set(found.best_params_) == {"lam", "lam_svm"}
 
 
 def test_jobs_splitters_and_scorers():
@@ -98,7 +102,7 @@ def test_of_equal_scores_the_largest_parameter_wins(scores, random):
     points = np.array([[{"lam": size} for size in sizes]] * 2)
     table = np.array([scores, scores]) / 10
     table[0], table[1] = table[0] + 0.1, table[1] - 0.1  # equal up to rounding
-    found = Validation(points, table, np.zeros((*table.shape, 1)), np.zeros_like(table))
+    found = Validation(points, table, np.zeros((*table.shape, 1)), np.zeros_like(table), np.zeros_like(table))
     best = found.best(lambda point: point["lam"])
     assert scores[best] == max(scores)
     assert sizes[best] == max(size for size, score in zip(sizes, scores, strict=True) if score == max(scores))
@@ -137,3 +141,90 @@ def test_ctrl_c_ends_a_path():
     walked = dcprog.path(models.fsv, *samples(), lam=[0.1, 0.2, 0.3], penalty=Interrupted(5.0))
     assert [result.status for result in walked] == [Status.INTERRUPTED]
     assert len(walked.parameters) == 1
+
+
+# --- What the published tables need ----------------------------------------------------------------------------------------
+
+
+def test_the_papers_rule_ends_runs_whether_the_certificate_holds_or_not():
+    X, y = samples(60)
+    stop = DCA.default_rule
+    for machine, factory in (
+        (est.FSV(0.05, stop=stop), models.fsv),
+        (est.QuadraticFSV(0.05, stop=stop), models.quadratic_fsv),
+    ):
+        result = dcprog.path(factory, X, y, lam=[0.05], stop=stop)[0]
+        found = machine.fit(X, y).result_
+        assert (found.iterations, found.status, found.objective) == (result.iterations, result.status, result.objective)
+
+
+def test_a_run_that_the_rule_ends_is_no_warning():
+    X, y = samples(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = est.FSV(0.05, stop=Step(1e9, None)).fit(X, y)
+    assert found.result_.status in (Status.STOPPED_BY_RULE, Status.CONVERGED)
+    assert found.result_.iterations == 1
+
+
+def test_libsvm_trains_the_linear_svm():
+    X, y = samples(60)
+    machine, theirs = est.LinearSVM(0.2, solver="libsvm").fit(X, y), SVC(kernel="linear", C=4.0).fit(X, y)
+    assert machine.coef_ == pytest.approx(theirs.coef_)
+    assert machine.n_support_ == theirs.n_support_.sum()
+    assert (machine.predict(X) == theirs.predict(X)).all()
+    assert machine.n_iter_ == 0
+    exact = est.LinearSVM(0.2).fit(X, y)
+    assert machine.coef_ == pytest.approx(exact.coef_, abs=0.02)
+    assert not hasattr(exact, "n_support_")
+
+
+def test_libsvm_that_meets_its_limit_is_a_warning(monkeypatch):
+    monkeypatch.setattr("dcprog.estimators.linear.LONGEST", 3)
+    X, y = samples(60)
+    with pytest.warns(ConvergenceWarning, match="LinearSVM has not converged"):
+        est.LinearSVM(solver="libsvm").fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="4 of 4 runs in cross-validation"):
+        est.LinearSVMCV([0.1, 0.2], solver="libsvm", cv=2).fit(X, y)
+
+
+def test_the_kernel_svm_is_the_method_of_that_name():
+    X, y = samples(60)
+    machine, rule = est.KernelSVM(0.2).fit(X, y), kernel_svm(X, y, C=4.0)
+    assert (machine.decision_function(X) == rule.decision_function(X)).all()
+    assert machine.n_support_ == rule.n_support
+    found = est.KernelSVMCV([0.2, 0.5], cv=2).fit(X, y)
+    assert found.cv_results_["mean_n_features"].tolist() == [5.0, 5.0]
+
+
+def test_svm_ranking_takes_the_lam_of_the_linear_svm_and_the_first_fold():
+    X, y = samples(80)
+    fold = (np.arange(40), np.arange(40, 80))
+    found = est.SVMRankingCV([0.01, 0.5], cv=[fold]).fit(X, y)
+    svms = est.LinearSVMCV([0.01, 0.5], solver="libsvm", cv=[fold]).fit(X, y)
+    assert found.best_params_ == svms.best_params_
+    assert (found.cv_results_["mean_test_score"] == svms.cv_results_["mean_test_score"]).all()
+    ranking = svm_ranking(X[:40], y[:40], X[40:], y[40:], lam=found.best_params_["lam"])
+    assert (found.coef_[0] == ranking.rule.w).all()
+    assert (found.get_support(indices=True) == ranking.selected).all()
+
+
+def test_one_fold_is_a_validation_set_and_the_table_says_what_each_run_took():
+    X, y = samples(60)
+    found = est.FSVCV([0.05, 0.3], cv=[(np.arange(30), np.arange(30, 60))]).fit(X, y)
+    runs = [est.FSV(lam).fit(X[:30], y[:30]) for lam in (0.05, 0.3)]
+    assert found.cv_results_["mean_n_iter"].tolist() == [run.n_iter_ for run in runs]
+    assert found.cv_results_["mean_n_features"].tolist() == [run.get_support().sum() for run in runs]
+    assert found.cv_results_["n_unconverged"].tolist() == [0, 0]
+    assert found.refit_time_ >= 0.0
+
+
+def test_samples_are_checked_once(monkeypatch):
+    """By scikit-learn: the factory, and every point of a path, take them as they are."""
+    seen = []
+    monkeypatch.setattr("dcprog.learning.samples._matrix", lambda X: seen.append(X))
+    X, y = samples(60)
+    est.FSV(0.1).fit(X, y)
+    est.NLPSVM().fit(X, y)
+    est.KernelSVM().fit(X, y)
+    assert seen == []

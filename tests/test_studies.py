@@ -9,22 +9,29 @@ import time
 import warnings
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from data_sets import needs_data
+from estimator_cases import Interrupted
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from study_tools import QUICK, SMALL, small_data, without_times
 
-from dcprog import datasets
+from dcprog import DCA, datasets
 from dcprog.datasets import Dataset
 from dcprog.errors import DataError, UnknownNameError
+from dcprog.estimators import FSV, FSVCV
 from dcprog.studies import METHODS, compare, papers, reproduce
 from dcprog.studies.cells import Cell, Task
 from dcprog.studies.execute import execute
 from dcprog.studies.methods import find
-from dcprog.studies.protocol import TENFOLD, Fit, Grids, Protocol, Trial, choice, judged, prepared, validated
+from dcprog.studies.protocol import TENFOLD, Grids, Protocol, judged, rescaled
 from dcprog.studies.published import Entry, published
 from dcprog.studies.splits import fold, thirds
 from dcprog.studies.store import Store, StudyWarning
@@ -88,66 +95,94 @@ def test_the_published_grids():
     assert grids.lam_alignment == tuple(k / 10 for k in range(10))
 
 
-@given(st.lists(st.integers(0, 3), min_size=9, max_size=9))
-def test_fewest_mistakes_win_and_ties_go_to_the_larger_parameters(mistakes):
-    points = [{"mu": mu, "nu": nu} for mu in (1.0, 2.0, 3.0) for nu in (1.0, 2.0, 3.0)]
-    trials = [Trial(point, m, 0, 0, True) for point, m in zip(points, mistakes, strict=True)]
-    best = choice(trials, ["nu", "mu"])
-    tied = [point for point, m in zip(points, mistakes, strict=True) if m == min(mistakes)]
-    assert best in tied
-    assert all((best["nu"], best["mu"]) >= (point["nu"], point["mu"]) for point in tied)
-
-
 def test_scaling_looks_at_the_training_part_only(data):
     split = Protocol("five", 5).split(data, 0)
-    training, test = prepared(data, split, SMALL)
-    np.testing.assert_allclose(training.whole.X.mean(axis=0), 0.0, atol=1e-12)
-    np.testing.assert_allclose(training.whole.X.std(axis=0), 1.0)
-    assert abs(test.X.mean(axis=0)).max() > 1e-3
+    inside = np.concatenate([split.fit, split.validation])
+    X = rescaled(data.X, inside)
+    np.testing.assert_allclose(X[inside].mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(X[inside].std(axis=0), 1.0)
+    assert abs(X[split.test].mean(axis=0)).max() > 1e-3
     changed = data.X.copy()
     changed[split.test] *= 7.0
-    again, _ = prepared(Dataset("small", changed, data.y, data.feature_names, ""), split, SMALL)
-    np.testing.assert_allclose(again.whole.X, training.whole.X, atol=1e-12)
+    np.testing.assert_allclose(rescaled(changed, inside)[inside], X[inside], atol=1e-12)
+
+
+class Watched(ClassifierMixin, BaseEstimator):
+    """Says always 1, and remembers on how many samples it was trained, with which parameter."""
+
+    seen: ClassVar[list] = []
+
+    def __init__(self, lam=0.5, random_state=None):
+        self.lam = lam
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        self.classes_, self.n_features_in_ = np.unique(y), X.shape[1]
+        self.seen.append((len(y), self.lam, self.random_state))
+        return self
+
+    def predict(self, X):
+        return np.ones(len(X))
 
 
 def test_validation_trains_on_one_half_and_the_final_classifier_on_both(data):
-    seen = []
+    Watched.seen.clear()
+    result = judged(data, GridSearchCV(Watched(random_state=0), {"lam": [0.1, 0.9]}), Protocol("five", 5), 0)
+    assert Watched.seen == [(80, 0.1, 0), (80, 0.9, 0), (160, 0.1, 0)]
+    assert result["parameters"] == {"lam": 0.1}
+    assert result["features"] == 8, "who does not say what it uses may use everything"
 
-    class Constant:
-        def predict(self, X):
-            return np.ones(len(X))
 
-    def trainer(part, lam):
-        for value in lam:
-            seen.append((len(part.y), value))
-            yield Fit(Constant(), np.array([0]))
+def test_a_classifier_that_is_random_is_so_in_the_same_way_every_time(data):
+    Watched.seen.clear()
+    for split in (0, 1, 0):
+        judged(data, make_pipeline(StandardScaler(), Watched()), Protocol("five", 5), split)
+    first, second, again = (seed for _, _, seed in Watched.seen)
+    assert first == again != second
 
-    training, _ = prepared(data, Protocol("five", 5).split(data, 0), SMALL)
-    chosen = validated(training, trainer, {"lam": [0.1, 0.9]}, ["lam"])
-    assert seen == [(80, 0.1), (80, 0.9), (160, 0.9)]
-    assert chosen.parameters == {"lam": 0.9}
+
+def test_what_has_a_cv_of_its_own_keeps_it(data):
+    Watched.seen.clear()
+    judged(data, GridSearchCV(Watched(), {"lam": [0.1]}, cv=4), Protocol("five", 5), 0)
+    assert [count for count, _, _ in Watched.seen] == [120, 120, 120, 120, 160]
+
+
+def test_trials_are_those_of_the_validation_half_and_the_fewest_mistakes_win(data):
+    """What FSVCV does inside a study is section 5.2.2, done by hand with FSV."""
+    protocol, stop = Protocol("five", 5, grids=SMALL), DCA.default_rule
+    result = judged(data, METHODS["fsv"].machine(SMALL, 8), protocol, 1)
+    split = protocol.split(data, 1)
+    inside = np.concatenate([split.fit, split.validation])
+    X, y = rescaled(data.X, inside), data.y
+    by_hand = {lam: FSV(lam, stop=stop).fit(X[split.fit], y[split.fit]) for lam in SMALL.lam_fsv}
+    mistakes = {lam: int((m.predict(X[split.validation]) != y[split.validation]).sum()) for lam, m in by_hand.items()}
+    assert {trial["parameters"]["lam"]: trial["mistakes"] for trial in result["trials"]} == mistakes
+    assert [trial["features"] for trial in result["trials"]] == [m.get_support().sum() for m in by_hand.values()]
+    best = min(mistakes, key=lambda lam: (mistakes[lam], -lam))
+    assert result["parameters"] == {"lam": best}
+    final = FSV(best, stop=stop).fit(X[inside], y[inside])
+    assert result["selected"] == np.flatnonzero(final.get_support()).tolist()
+    assert result["mistakes"] == (final.predict(X[split.test]) != y[split.test]).sum()
+    assert result["iterations"] == final.n_iter_ + sum(m.n_iter_ for m in by_hand.values())
+    assert result["history"] == [record.f for record in final.result_.history]
+
+
+def test_runs_that_meet_a_limit_are_counted(data):
+    result = judged(data, FSVCV([0.05, 0.1], max_iter=0), Protocol("five", 5), 0)
+    assert result["unconverged"] == 3
+    assert [trial["converged"] for trial in result["trials"]] == [False, False]
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_learns(name, data):
     """Better than the larger class, with parameters of the grid; the selected features are features."""
-    results = [judged(data, METHODS[name].run, Protocol("five", 5, grids=SMALL), i) for i in range(3)]
+    results = [judged(data, METHODS[name].machine(SMALL, 8), Protocol("five", 5, grids=SMALL), i) for i in range(2)]
     assert np.mean([result["error"] for result in results]) < 0.2
     result = results[0]
     assert result["features"] == len(result["selected"]) <= data.X.shape[1]
     assert result["unconverged"] == 0
     assert result["seconds"] <= result["total_seconds"]
     json.dumps(result, allow_nan=False)
-
-
-def test_feature_thresholds(data):
-    """|w| > 1e-8 for the linear methods, θ > 1e-2 for alignment: counted on the rule itself."""
-    training, _ = prepared(data, Protocol("five", 5).split(data, 0), SMALL)
-    linear = METHODS["fsv"].run(training).fit
-    assert set(linear.selected) == set(np.flatnonzero(np.abs(linear.rule.w) > 1e-8))
-    weighted = METHODS["alignment"].run(training).fit
-    assert set(weighted.selected) == set(np.flatnonzero(weighted.rule.kernel.theta > 1e-2))
-    assert weighted.rule.intercept == 0.0
 
 
 # ── running: order, number of processes and interruptions do not matter ───────────────────────────────────────────────────
@@ -223,12 +258,9 @@ def test_a_process_that_dies_loses_the_running_cells_at_most(death, jobs, data, 
 
 def test_a_run_that_ctrl_c_ends_inside_the_solver_is_no_result(data, tmp_path):
     """The driver turns Ctrl-C into a status, which must not pass for a trained classifier."""
-    from dcprog.algorithms.result import Result, Status
-    from dcprog.studies.methods import of
-
-    result = Result("fsv", Status.INTERRUPTED, 0.0, np.zeros(1), None, 0, "dca", "highs", {}, [], {})
-    with pytest.raises(KeyboardInterrupt):
-        of(result)
+    found = compare(data, tmp_path / "out", methods=[FSVCV([0.1, 0.2], penalty=Interrupted(5.0))], folds=3)
+    assert found.interrupted
+    assert not found.results
 
 
 @pytest.mark.parametrize(("error", "said"), [(DataError("no solution"), "no solution"), (ValueError("x"), "ValueError: x")])

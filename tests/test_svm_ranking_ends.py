@@ -10,7 +10,8 @@ from sklearn.svm import SVC
 
 from dcprog import datasets
 from dcprog.estimators import SVMRanking
-from dcprog.methods.svm_ranking import _by_libsvm, _linear_svm
+from dcprog.methods.libsvm import linear_by_libsvm
+from dcprog.methods.svm_ranking import _linear_svm
 from dcprog.methods.svm_ranking import svm_ranking as module_function
 
 
@@ -63,7 +64,7 @@ def test_where_nothing_ends_there_is_a_warning(monkeypatch):
     monkeypatch.setattr(module, "LONGEST", 50)
     monkeypatch.setattr(module, "SECONDS", 1e-9)
     X, y = noisy()
-    assert not _by_libsvm(X, y, 1e8)[2]
+    assert not linear_by_libsvm(X, y, 1e8, 50).converged
     with pytest.warns(ConvergenceWarning, match="after 50 iterations"):
         _linear_svm(X, y, 1e8)
 

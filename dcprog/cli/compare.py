@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +12,7 @@ from dcprog.cli.commands import Json, Seed, app
 from dcprog.cli.words import Dask, Jobs, Out, comma_separated, study_warnings, writing
 
 if TYPE_CHECKING:
+    from dcprog.datasets import Dataset
     from dcprog.studies.compare import Comparison
 
 
@@ -25,6 +27,14 @@ def compare(
     methods: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME,…", help="fsv, svm, …; a wrong name lists them all. Default: all that the size allows."),
+    ] = None,
+    others: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="CLASSIFIER",
+            help="Also any scikit-learn classifier, as sklearn.svm.LinearSVC(C=[0.1, 1]); a list is a grid. Repeatable.",
+        ),
     ] = None,
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 10,
     repeats: Annotated[int, typer.Option(help="Cross-validations with other partitions: a stronger test.")] = 1,
@@ -44,6 +54,8 @@ def compare(
     - `dcprog compare --data mine.csv --jobs 2`
 
     - `dcprog compare --data mine.csv --methods fsv,l2_l0_svm,svm --repeats 3`
+
+    - `dcprog compare --data mine.csv --methods fsv,rfe --with "sklearn.svm.LinearSVC(C=[0.1, 1, 10])"`
     """
     from dcprog import datasets
     from dcprog.cli import output
@@ -58,7 +70,7 @@ def compare(
         found = run(
             loaded,
             directory,
-            methods=comma_separated(methods),
+            methods=_wanted(comma_separated(methods), others or [], loaded),
             folds=folds,
             repeats=repeats,
             seed=seed,
@@ -75,6 +87,15 @@ def compare(
         _show(found)
         print(f"Written to {directory}: results.json, {page.name}")
     return 130 if found.interrupted else 1 if found.failures else 0
+
+
+def _wanted(names: list[str] | None, others: list[str], data: Dataset) -> Sequence[Any] | None:
+    """The methods named, or those by default, and the classifiers besides; None are those by default alone."""
+    if not others:
+        return names
+    from dcprog.studies.candidates import default_names, parsed
+
+    return [*(default_names(data.X.shape[1]) if names is None else names), *map(parsed, others)]
 
 
 def _show(found: Comparison) -> None:

@@ -15,12 +15,14 @@ from dcprog.estimators.cross_validated import (
     L2L0SVMCV,
     L2L1SVMCV,
     AlignmentSVMCV,
+    KernelSVMCV,
     LinearSVMCV,
     QuadraticFSVCV,
+    SVMRankingCV,
 )
 from dcprog.estimators.linear import FSV, L1SVM, L2L0SVM, L2L1SVM, RLP, LinearSVM
 from dcprog.estimators.nlpsvm import NLPSVM
-from dcprog.estimators.nonlinear import AlignmentSVM, QuadraticFSV
+from dcprog.estimators.nonlinear import AlignmentSVM, KernelSVM, QuadraticFSV
 from dcprog.estimators.radius_margin import R2W2, RadiusMarginBasis
 from dcprog.estimators.ranking import SVMRanking
 from dcprog.estimators.zero_norm import AROM, RFE
@@ -41,10 +43,13 @@ __all__ = [
     "RLP",
     "AlignmentSVM",
     "AlignmentSVMCV",
+    "KernelSVM",
+    "KernelSVMCV",
     "LinearSVM",
     "LinearSVMCV",
     "QuadraticFSV",
     "QuadraticFSVCV",
     "RadiusMarginBasis",
     "SVMRanking",
+    "SVMRankingCV",
 ]

@@ -4,29 +4,38 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import signature
+from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dcprog.algorithms.path import path
 from dcprog.algorithms.result import Result, Status
 from dcprog.algorithms.run import check_limits, solve
+from dcprog.algorithms.stopping import Rule
 from dcprog.errors import DataError, NotSolvedError
-from dcprog.learning.samples import check_nonnegative, check_one_type, varying
+from dcprog.learning.rules import labels_of
+from dcprog.learning.samples import check_nonnegative, check_one_type, trusted, varying
 from dcprog.program.dc_program import DCProgram
 from dcprog.typing import Mask, Matrix, Vector
 
-SETTINGS = ("solver", "tol", "max_iter")
+SETTINGS = ("solver", "tol", "max_iter", "stop")
 """Parameters that go to the engine; all others are those of the formulation, or the estimator's own."""
-LIMITS = (Status.ITERATION_LIMIT, Status.TIME_LIMIT)
+LIMITS = (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED)
 """Ends with a point that is not critical, but classifies."""
+ENDED = (Status.CONVERGED, Status.STOPPED_BY_RULE)
+"""Ends as asked for: by the certificate, or by the rule that was passed as ``stop``."""
+Point = dict[str, Any]
+Grid = Mapping[str, Sequence[Any]]
+Stop = Rule | Callable[[DCProgram], Rule] | None
 ADVICE = "the last point is used; raise max_iter, or tol, or standardise the features"
 
 
@@ -39,6 +48,14 @@ class Trained(NamedTuple):
     selected: Any = ()
 
 
+class Step(NamedTuple):
+    """What is trained at a point of a grid, and how that ended."""
+
+    point: Point
+    trained: Trained
+    status: Status = Status.CONVERGED
+
+
 class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier. To derive one: ``__init__`` stores the parameters, ``_train`` does the rest."""
 
@@ -48,6 +65,16 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @abstractmethod
     def _train(self, X: Any, y: np.ndarray) -> Trained:
         """Train on checked data: X of floats, dense or CSR, and at least two labels in y."""
+
+    def _walk(self, grid: Grid, X: Any, y: np.ndarray) -> Iterator[Step]:
+        """Train on checked data at every point of ``grid``, the last parameter varying fastest."""
+        for values in product(*grid.values()):
+            point = dict(zip(grid, values, strict=True))
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                trained = clone(self).set_params(**point)._train(X, y)
+            limited = any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
+            yield Step(point, trained, Status.ITERATION_LIMIT if limited else Status.CONVERGED)
 
     def fit(self, X: Any, y: Any) -> Any:
         """Train on the samples in the rows of X and their labels y."""
@@ -65,10 +92,7 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of every row; on the boundary ``classes_[0]``."""
-        scores = self.decision_function(X)
-        codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
-        labels: np.ndarray = self.classes_[codes]
-        return labels
+        return labels_of(self.decision_function(X), self.classes_)
 
     def _check_parameters(self) -> None:
         """Of what no solver would say clearly that it is wrong, or only after it ran."""
@@ -81,6 +105,10 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_one_type(y)
         X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._formats())
         check_classification_targets(y)
+        self._take_classes(y)
+        return X, y
+
+    def _take_classes(self, y: np.ndarray) -> None:
         self.classes_ = np.unique(y)
         name = type(self).__name__
         if len(self.classes_) < 2:
@@ -91,7 +119,6 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"Only binary classification is supported. {name} separates two classes, and y has {len(self.classes_)}: "
                 f"wrap it, as in sklearn.multiclass.OneVsRestClassifier({name}())"
             )
-        return X, y
 
     def _accept(self, trained: Trained) -> Any:
         self.result_, self.rule_, self.n_iter_ = trained.result, trained.rule, trained.n_iter
@@ -146,9 +173,23 @@ class Formulation(SelectingMethod):
     """Features with a weight above it are selected."""
 
     def _train(self, X: Any, y: np.ndarray) -> Trained:
-        result = solve(self._factory(X, y, **self._parameters()), **self._settings())
+        program = self._factory(trusted(X, y), None, **self._parameters())
+        settings = self._settings()
+        if callable(settings.get("stop")) and not isinstance(settings["stop"], Rule):
+            settings["stop"] = settings["stop"](program)
+        result = solve(program, **settings)
         check_end(type(self).__name__, result.status, result.messages)
         return self._read(result, X, y)
+
+    def _walk(self, grid: Grid, X: Any, y: np.ndarray) -> Iterator[Step]:
+        """By one :func:`dcprog.path`, along which solvers stay warm."""
+        fixed = {name: value for name, value in self._parameters().items() if name not in grid}
+        parameters: dict[str, Any] = {**self._settings(), **fixed, **grid}
+        walked = path(self._factory, trusted(X, y), None, **parameters)
+        for point, result in zip(walked.parameters, walked, strict=True):
+            if result.status not in LIMITS:
+                check_end(f"{type(self).__name__} with {point}", result.status, result.messages)
+            yield Step(point, self._read(result, X, y), result.status)
 
     def _read(self, result: Result, X: Any, y: np.ndarray) -> Trained:
         """The classifier that the solution for (X, y) stands for."""
@@ -164,7 +205,7 @@ class Formulation(SelectingMethod):
 
 
 def check_end(what: str, status: Status, messages: Sequence[str] = (), advice: str = ADVICE) -> None:
-    """Return silently after convergence, with a warning at a limit; raise if there is nothing to classify with.
+    """Return silently after convergence or a stop by the rule passed, warn at a limit, raise if there is nothing to use.
 
     >>> check_end("FSV", Status.INFEASIBLE, ["no point satisfies the constraints"])
     Traceback (most recent call last):
@@ -174,7 +215,7 @@ def check_end(what: str, status: Status, messages: Sequence[str] = (), advice: s
         raise KeyboardInterrupt
     if status in LIMITS:
         warnings.warn(f"{what} has not converged ({status}): {advice}", ConvergenceWarning, stacklevel=4)
-    elif status is not Status.CONVERGED:
+    elif status not in ENDED:
         raise NotSolvedError(f"{what} was not trained ({status}): {'; '.join(messages) or 'try another solver'}")
 
 

@@ -1,34 +1,80 @@
-"""The formulations of Neumann, Schnörr & Steidl (2005) with their weights chosen by cross-validation.
+"""The methods of Neumann, Schnörr & Steidl (2005) with their parameters chosen by cross-validation.
 
-Parameters are those of the formulation without ``CV`` in its name, and those of :class:`~dcprog.estimators.path_cv.PathCV`;
-by default the weights are chosen from the values of section 5.2.2, and of equal scores the largest weights win.
+Parameters are those of the method without ``CV`` in its name, and those of :class:`~dcprog.estimators.tuning.TunedMethod`;
+by default they are chosen from the values of section 5.2.2, and of equal scores the largest win.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from dcprog.estimators.base import Formulation, Trained
-from dcprog.estimators.linear import FSV, L1SVM, L2L0SVM, L2L1SVM, LinearSVM
-from dcprog.estimators.nonlinear import AlignmentSVM, QuadraticFSV
-from dcprog.estimators.path_cv import Folds, PathCV, Point, Step
+from dcprog.estimators.base import Method, Point, Stop, Trained
+from dcprog.estimators.linear import FSV, L1SVM, L2L0SVM, L2L1SVM, LIBSVM, LinearSVM
+from dcprog.estimators.nonlinear import AlignmentSVM, KernelSVM, QuadraticFSV
+from dcprog.estimators.ranking import SVMRanking
+from dcprog.estimators.tuning import Folds, TunedMethod, Values
+from dcprog.functions import ConvexFunction
 from dcprog.learning import grids
-from dcprog.methods.kernel_svm import kernel_svm
+from dcprog.learning.kernels import Distances
 
 
-class LinearSVMCV(PathCV, LinearSVM, grid={"lam": grids.LAM_SVM}):
+class LinearSVMCV(TunedMethod, LinearSVM):
     """:class:`~dcprog.estimators.LinearSVM` with the best of (1−λ)/λ = e⁻⁵, …, e⁵."""
 
+    _method = LinearSVM
+    _grid: ClassVar = {"lam": grids.LAM_SVM}
 
-class L1SVMCV(PathCV, L1SVM, grid={"lam": grids.LAM_FSV}):
+    def __init__(
+        self,
+        lam: Values = None,
+        *,
+        weighting: str = "sum",
+        solver: str = "auto",
+        threshold: float = 1e-8,
+        cv: Any = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.lam = lam
+        self.weighting = weighting
+        self.solver = solver
+        self.threshold = threshold
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+
+
+class L1SVMCV(TunedMethod, L1SVM):
     """:class:`~dcprog.estimators.L1SVM` with the best of λ = 0.05, 0.1, 0.2, …, 0.9, 0.95."""
 
+    _method = L1SVM
+    _grid: ClassVar = {"lam": grids.LAM_FSV}
 
-class FSVCV(PathCV, FSV, grid={"lam": grids.LAM_FSV}):
+    def __init__(
+        self,
+        lam: Values = None,
+        *,
+        weighting: str = "mean",
+        solver: str = "auto",
+        stop: Stop = None,
+        threshold: float = 1e-8,
+        cv: Any = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.lam = lam
+        self.weighting = weighting
+        self.solver = solver
+        self.stop = stop
+        self.threshold = threshold
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+
+
+class FSVCV(TunedMethod, FSV):
     """:class:`~dcprog.estimators.FSV` with the best of λ = 0.05, 0.1, 0.2, …, 0.9, 0.95.
 
     >>> import dcprog
@@ -38,33 +84,246 @@ class FSVCV(PathCV, FSV, grid={"lam": grids.LAM_FSV}):
     ({'lam': 0.1}, np.int64(3))
     """
 
+    _method = FSV
+    _grid: ClassVar = {"lam": grids.LAM_FSV}
 
-class L2L1SVMCV(PathCV, L2L1SVM, grid={"nu": grids.NU, "mu": grids.MU}):
+    def __init__(
+        self,
+        lam: Values = None,
+        alpha: float = 5.0,
+        *,
+        penalty: str | ConvexFunction = "exponential",
+        weighting: str = "mean",
+        solver: str = "auto",
+        tol: float | None = None,
+        max_iter: int = 1000,
+        stop: Stop = None,
+        threshold: float = 1e-8,
+        cv: Any = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.lam = lam
+        self.alpha = alpha
+        self.penalty = penalty
+        self.weighting = weighting
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.stop = stop
+        self.threshold = threshold
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+
+
+class L2L1SVMCV(TunedMethod, L2L1SVM):
     """:class:`~dcprog.estimators.L2L1SVM` with the best of ln µ = 0, …, 10 and ln ν = −5, …, 5."""
 
+    _method = L2L1SVM
+    _grid: ClassVar = {"mu": grids.MU, "nu": grids.NU}
+    _prefer = ("nu", "mu")
 
-class L2L0SVMCV(PathCV, L2L0SVM, grid={"nu": grids.NU, "mu": grids.MU}):
+    def __init__(
+        self,
+        mu: Values = None,
+        nu: Values = None,
+        *,
+        weighting: str = "mean",
+        solver: str = "auto",
+        stop: Stop = None,
+        threshold: float = 1e-8,
+        cv: Any = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.mu = mu
+        self.nu = nu
+        self.weighting = weighting
+        self.solver = solver
+        self.stop = stop
+        self.threshold = threshold
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+
+
+class L2L0SVMCV(TunedMethod, L2L0SVM):
     """:class:`~dcprog.estimators.L2L0SVM` with the best of ln µ = 0, …, 10 and ln ν = −5, …, 5."""
 
+    _method = L2L0SVM
+    _grid: ClassVar = {"mu": grids.MU, "nu": grids.NU}
+    _prefer = ("nu", "mu")
 
-class QuadraticFSVCV(PathCV, QuadraticFSV, grid={"lam": grids.LAM_FSV}):
+    def __init__(
+        self,
+        mu: Values = None,
+        nu: Values = None,
+        alpha: float = 5.0,
+        *,
+        penalty: str | ConvexFunction = "exponential",
+        weighting: str = "mean",
+        solver: str = "auto",
+        tol: float | None = None,
+        max_iter: int = 1000,
+        stop: Stop = None,
+        threshold: float = 1e-8,
+        cv: Any = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.mu = mu
+        self.nu = nu
+        self.alpha = alpha
+        self.penalty = penalty
+        self.weighting = weighting
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.stop = stop
+        self.threshold = threshold
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+
+
+class QuadraticFSVCV(TunedMethod, QuadraticFSV):
     """:class:`~dcprog.estimators.QuadraticFSV` with the best of λ = 0.05, 0.1, 0.2, …, 0.9, 0.95."""
 
+    _method = QuadraticFSV
+    _grid: ClassVar = {"lam": grids.LAM_FSV}
 
-class AlignmentSVMCV(PathCV, AlignmentSVM, grid={"lam": grids.LAM_ALIGNMENT, "C": grids.C_SVM}):
+    def __init__(
+        self,
+        lam: Values = None,
+        alpha: float = 5.0,
+        degree: int = 2,
+        *,
+        penalty: str | ConvexFunction = "exponential",
+        weighting: str = "mean",
+        solver: str = "auto",
+        tol: float | None = None,
+        max_iter: int = 1000,
+        stop: Stop = None,
+        threshold: float = 1e-8,
+        cv: Any = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.lam = lam
+        self.alpha = alpha
+        self.degree = degree
+        self.penalty = penalty
+        self.weighting = weighting
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.stop = stop
+        self.threshold = threshold
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+
+
+class KernelSVMCV(TunedMethod, KernelSVM):
+    """:class:`~dcprog.estimators.KernelSVM` with the best of (1−λ)/λ = e⁻⁵, …, e⁵."""
+
+    _method = KernelSVM
+    _grid: ClassVar = {"lam": grids.LAM_SVM}
+
+    def __init__(
+        self,
+        lam: Values = None,
+        *,
+        kernel: str | Distances = "gaussian",
+        sigma: float | None = None,
+        bias: bool | None = None,
+        cv: Any = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.lam = lam
+        self.kernel = kernel
+        self.sigma = sigma
+        self.bias = bias
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+
+
+class AlignmentSVMCV(TunedMethod, AlignmentSVM):
     """:class:`~dcprog.estimators.AlignmentSVM` with the best of λ = 0, 0.1, …, 0.9.
 
-    C comes first, as in the paper independently of the selected features: the best of e⁻⁵, …, e⁵ for the kernel with all
-    weights one, and the smallest of equally good ones. It is among ``best_params_`` too.
+    λ of the SVM comes first, as in the paper independently of the selected features: the best for the kernel with all
+    weights one, and the largest of equally good ones. It is among ``best_params_`` too.
     """
 
-    def _chosen_before(self, method: Formulation, X: Any, y: np.ndarray, folds: Folds) -> Point:
-        found = self._validated(method, partial(_with_all_features, self._values("C")), X, y, folds)
-        return found.points[found.best(lambda point: -point["C"])]
+    _method = AlignmentSVM
+    _grid: ClassVar = {"lam": grids.LAM_ALIGNMENT, "lam_svm": grids.LAM_SVM}
+
+    def __init__(
+        self,
+        lam: Values = None,
+        alpha: float = 5.0,
+        *,
+        kernel: str | Distances = "gaussian",
+        sigma: float | None = None,
+        lam_svm: Values = None,
+        bias: bool | None = None,
+        solver: str = "auto",
+        tol: float | None = None,
+        max_iter: int = 1000,
+        stop: Stop = None,
+        threshold: float = 1e-2,
+        cv: Any = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.lam = lam
+        self.alpha = alpha
+        self.kernel = kernel
+        self.sigma = sigma
+        self.lam_svm = lam_svm
+        self.bias = bias
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.stop = stop
+        self.threshold = threshold
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+
+    def _chosen_before(self, X: Any, y: np.ndarray, folds: Folds) -> Point:
+        machine = KernelSVM(kernel=self.kernel, sigma=self.sigma, bias=self.bias)
+        found = self._validated(machine, {"lam": self._values("lam_svm")}, X, y, folds)
+        return {"lam_svm": found.points[found.best(lambda point: point["lam"])]["lam"]}
 
 
-def _with_all_features(Cs: list[float], method: Formulation, X: Any, y: np.ndarray) -> Iterator[Step]:
-    own = method.get_params()
-    for C in Cs:
-        rule = kernel_svm(X, y, None, C, own["kernel"], own["sigma"], own["bias"])
-        yield Step({"C": C}, Trained(None, rule, 0))
+class SVMRankingCV(TunedMethod, SVMRanking):
+    """:class:`~dcprog.estimators.SVMRanking` with the λ that is best for the linear SVM with all features, as in the paper.
+
+    The first fold's samples rank the features, and its others validate how many are kept; ``cv_results_`` is about the SVM.
+    """
+
+    _method = SVMRanking
+    _grid: ClassVar = {"lam": grids.LAM_SVM}
+
+    def __init__(
+        self,
+        lam: Values = None,
+        *,
+        cv: Any = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.lam = lam
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+
+    def _judged(self, before: Point) -> Method:
+        return LinearSVM(solver=LIBSVM)
+
+    def _final(self, method: SVMRanking, X: Any, y: np.ndarray, folds: Folds) -> Trained:
+        return method._rank(X, y, *folds[0])

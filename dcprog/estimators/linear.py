@@ -6,21 +6,30 @@ formulas, ``penalty`` and ``weighting`` are those of the factories in :mod:`dcpr
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from dcprog.algorithms.result import Result
-from dcprog.estimators.base import Formulation, LinearMethod, Trained
+from dcprog.algorithms.result import Result, Status
+from dcprog.errors import DataError
+from dcprog.estimators.base import Formulation, Grid, LinearMethod, Method, Step, Stop, Trained, check_end
 from dcprog.functions import ConvexFunction
-from dcprog.learning.samples import varying
+from dcprog.learning.rules import LinearRule
+from dcprog.learning.samples import check_positive_lam, trusted, varying
+from dcprog.methods.libsvm import LibsvmSolution, linear_by_libsvm
 from dcprog.models.fsv import fsv
 from dcprog.models.l1_svm import l1_svm
 from dcprog.models.l2_l0_svm import l2_l0_svm
 from dcprog.models.l2_l1_svm import l2_l1_svm
 from dcprog.models.rlp import rlp
 from dcprog.models.svm import svm
+
+LIBSVM = "libsvm"
+LONGEST = 20_000_000
+"""Iterations of libsvm; on the sets of Table I, rescaled, it takes up to 1.4 million."""
+TOO_LONG = "the last point of libsvm is used; standardise the features, raise lam, or take another solver"
 
 
 class LinearFormulation(LinearMethod, Formulation):
@@ -44,12 +53,22 @@ class LinearFormulation(LinearMethod, Formulation):
     _sparse = True
 
     def _read(self, result: Result, X: Any, y: np.ndarray) -> Trained:
-        rule, constant = result.rule, np.flatnonzero(~varying(X))
-        if rule.w[constant].any():
-            w = rule.w.copy()
-            w[constant] = 0.0
-            rule = replace(rule, w=w, b=rule.b + float((X[:1, constant] @ rule.w[constant])[0]))
+        rule = without_constant_features(result.rule, X)
         return Trained(result, rule, result.iterations, rule.selected(self.threshold))
+
+
+def without_constant_features(rule: LinearRule, X: Any) -> LinearRule:
+    """The same classifier of X, b with the weight of the features that are constant there.
+
+    >>> without_constant_features(LinearRule(np.array([1.0, 2.0]), 0.0), np.array([[1.0, 3.0], [2.0, 3.0]])).b
+    6.0
+    """
+    constant = np.flatnonzero(~varying(X))
+    if not rule.w[constant].any():
+        return rule
+    w = rule.w.copy()
+    w[constant] = 0.0
+    return replace(rule, w=w, b=rule.b + float((X[:1, constant] @ rule.w[constant])[0]))
 
 
 class RLP(LinearFormulation):
@@ -71,7 +90,9 @@ class RLP(LinearFormulation):
 class LinearSVM(LinearFormulation):
     """The linear SVM: min (1−λ) Σ cᵢξᵢ + λ/2 ‖w‖², (3). A convex QP.
 
-    By default errors are summed, as printed: it is scikit-learn's ``SVC(kernel="linear", C=(1−λ)/λ)``.
+    By default errors are summed, as printed: it is scikit-learn's ``SVC(kernel="linear", C=(1−λ)/λ)``, which
+    ``solver="libsvm"`` asks, as the published tables are computed: quicker, and less precise. Then ``result_`` is a
+    :class:`~dcprog.methods.libsvm.LibsvmSolution`, and ``n_iter_`` is 0.
 
     >>> LinearSVM(lam=0.01).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).coef_.round(4)
     array([[2.]])
@@ -85,6 +106,28 @@ class LinearSVM(LinearFormulation):
         self.solver = solver
         self.threshold = threshold
 
+    def _train(self, X: Any, y: np.ndarray) -> Trained:
+        if self.solver != LIBSVM:
+            return super()._train(X, y)
+        check_positive_lam(self.lam)
+        if self.weighting != "sum":
+            raise DataError(f"weighting is {self.weighting!r}, and libsvm sums the errors: pass 'sum', or another solver")
+        data = trusted(X, y)
+        found = linear_by_libsvm(data.X, data.y, (1.0 - self.lam) / self.lam, LONGEST)
+        check_end(type(self).__name__, Status.CONVERGED if found.converged else Status.ITERATION_LIMIT, advice=TOO_LONG)
+        rule = without_constant_features(LinearRule(found.w, found.b, data.classes), X)
+        return Trained(found, rule, 0, rule.selected(self.threshold))
+
+    @property
+    def n_support_(self) -> int:
+        """The number of support vectors that libsvm found; other solvers give w, and no multipliers."""
+        if not isinstance(self.result_, LibsvmSolution):
+            raise AttributeError(f"n_support_ is known with solver={LIBSVM!r} only, this is {self.solver!r}")
+        return len(self.result_.support)
+
+    def _walk(self, grid: Grid, X: Any, y: np.ndarray) -> Iterator[Step]:
+        return Method._walk(self, grid, X, y) if self.solver == LIBSVM else super()._walk(grid, X, y)
+
 
 class L1SVM(LinearFormulation):
     """The ℓ1-SVM: min (1−λ) Σ cᵢξᵢ + λ‖w‖₁, (4). A linear program.
@@ -96,10 +139,19 @@ class L1SVM(LinearFormulation):
 
     _factory = staticmethod(l1_svm)
 
-    def __init__(self, lam: float = 0.1, *, weighting: str = "mean", solver: str = "auto", threshold: float = 1e-8) -> None:
+    def __init__(
+        self,
+        lam: float = 0.1,
+        *,
+        weighting: str = "mean",
+        solver: str = "auto",
+        stop: Stop = None,
+        threshold: float = 1e-8,
+    ) -> None:
         self.lam = lam
         self.weighting = weighting
         self.solver = solver
+        self.stop = stop
         self.threshold = threshold
 
 
@@ -116,6 +168,9 @@ class FSV(LinearFormulation):
         A name that ``dcprog.solvers()`` lists.
     tol, max_iter : float, int
         When DCA stops; ``tol`` defaults to the paper's.
+    stop : stopping rule, or function of a program, optional
+        Replaces these two and the certificate: the run ends where the rule says so, or the one that the function makes for
+        the program, as ``dcprog.DCA.default_rule``, by which the published tables were computed.
     threshold : float
         Features with |w| above it are selected.
 
@@ -137,6 +192,7 @@ class FSV(LinearFormulation):
         solver: str = "auto",
         tol: float | None = None,
         max_iter: int = 1000,
+        stop: Stop = None,
         threshold: float = 1e-8,
     ) -> None:
         self.lam = lam
@@ -146,6 +202,7 @@ class FSV(LinearFormulation):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.stop = stop
         self.threshold = threshold
 
 
@@ -166,12 +223,14 @@ class L2L1SVM(LinearFormulation):
         *,
         weighting: str = "mean",
         solver: str = "auto",
+        stop: Stop = None,
         threshold: float = 1e-8,
     ) -> None:
         self.mu = mu
         self.nu = nu
         self.weighting = weighting
         self.solver = solver
+        self.stop = stop
         self.threshold = threshold
 
 
@@ -198,6 +257,7 @@ class L2L0SVM(LinearFormulation):
         solver: str = "auto",
         tol: float | None = None,
         max_iter: int = 1000,
+        stop: Stop = None,
         threshold: float = 1e-8,
     ) -> None:
         self.mu = mu
@@ -208,4 +268,5 @@ class L2L0SVM(LinearFormulation):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.stop = stop
         self.threshold = threshold

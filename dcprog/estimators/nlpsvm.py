@@ -9,7 +9,7 @@ import numpy as np
 from dcprog.algorithms.result import Status
 from dcprog.errors import unknown_name
 from dcprog.estimators.base import LinearMethod, Trained, check_end
-from dcprog.learning.samples import check_positive
+from dcprog.learning.samples import check_positive, trusted
 from dcprog.methods.nlpsvm import Separation, lp_svm, nlpsvm
 
 ALGORITHMS = ("exact", "printed")
@@ -82,11 +82,11 @@ class NLPSVM(LinearMethod):
             raise unknown_name("algorithm", self.algorithm, ALGORITHMS)
 
     def _train(self, X: Any, y: np.ndarray) -> Trained:
-        plane = lp_svm(X, y, self.nu) if self.algorithm == "exact" else self._printed(X, y)
+        plane = lp_svm(trusted(X, y), None, self.nu) if self.algorithm == "exact" else self._printed(X, y)
         return Trained(plane, plane.rule, plane.steps, plane.rule.selected(self.threshold))
 
     def _printed(self, X: Any, y: np.ndarray) -> Separation:
         penalty = {"delta": self.delta, "epsilon": self.epsilon, "alpha": self.alpha}
-        plane = nlpsvm(X, y, self.nu, **penalty, tol=self.tol, max_iter=self.max_iter)
+        plane = nlpsvm(trusted(X, y), None, self.nu, **penalty, tol=self.tol, max_iter=self.max_iter)
         check_end(type(self).__name__, Status.CONVERGED if plane.converged else Status.ITERATION_LIMIT, advice=ADVICE)
         return plane

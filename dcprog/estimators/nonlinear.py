@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,10 @@ from sklearn.utils.validation import check_non_negative
 
 from dcprog.algorithms.result import Result
 from dcprog.errors import DataError
-from dcprog.estimators.base import Formulation, Trained
+from dcprog.estimators.base import Formulation, Method, Stop, Trained
 from dcprog.functions import ConvexFunction
 from dcprog.learning.kernels import Distances
-from dcprog.learning.samples import check_flag
+from dcprog.learning.samples import check_flag, trusted
 from dcprog.methods.kernel_svm import kernel_svm
 from dcprog.models.alignment import alignment
 from dcprog.models.quadratic_fsv import quadratic_fsv
@@ -42,6 +43,7 @@ class QuadraticFSV(Formulation):
         solver: str = "auto",
         tol: float | None = None,
         max_iter: int = 1000,
+        stop: Stop = None,
         threshold: float = 1e-8,
     ) -> None:
         self.lam = lam
@@ -52,10 +54,80 @@ class QuadraticFSV(Formulation):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.stop = stop
         self.threshold = threshold
 
 
-class AlignmentSVM(Formulation):
+class KernelMethod(Method):
+    """A classifier with one of the kernels of :func:`dcprog.models.alignment`, and with or without a bias."""
+
+    kernel: str | Distances
+    bias: bool | None
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.bias is not None:
+            check_flag(bias=self.bias)
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        X, y = super()._checked(X, y)
+        if self.kernel == "chi2":
+            check_non_negative(X, f"{type(self).__name__} with the χ² kernel")
+        return X, y
+
+    @property
+    def n_support_(self) -> int:
+        """The number of support vectors."""
+        count: int = self.rule_.n_support
+        return count
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = self.kernel == "chi2"
+        return tags
+
+
+class KernelSVM(KernelMethod):
+    """The SVM (3) with a kernel and all features, (10): without a bias for the Gaussian kernel, as in section 3.2.2.
+
+    Parameters
+    ----------
+    lam : float
+        λ ∈ (0, 1): summed errors weigh (1−λ)/λ, and ½‖w‖² weighs 1.
+    kernel, sigma
+        As for :func:`dcprog.models.alignment`; of the Gaussian kernel σ is √d/2 by default.
+    bias : bool, optional
+        Whether there is one; by default as in the paper: for the χ² kernel.
+
+    Attributes
+    ----------
+    rule_, result_ : KernelRule
+    n_support_ : int
+
+    >>> X, y = [[0.0], [0.1], [3.0], [3.1], [6.0], [6.1]], ["in", "in", "out", "out", "in", "in"]
+    >>> KernelSVM(lam=0.01, sigma=0.5).fit(X, y).predict([[0.2], [2.9], [6.2]])
+    array(['in', 'out', 'in'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        lam: float = 0.5,
+        *,
+        kernel: str | Distances = "gaussian",
+        sigma: float | None = None,
+        bias: bool | None = None,
+    ) -> None:
+        self.lam = lam
+        self.kernel = kernel
+        self.sigma = sigma
+        self.bias = bias
+
+    def _train(self, X: Any, y: np.ndarray) -> Trained:
+        rule = kernel_svm(trusted(X, y), None, None, _cost("lam", self.lam), self.kernel, self.sigma, self.bias)
+        return Trained(rule, rule, 0, np.arange(X.shape[1]))
+
+
+class AlignmentSVM(KernelMethod, Formulation):
     """Features weighted by kernel-target alignment (12), and the kernel SVM that uses these weights.
 
         min −(1−λ)/2 ‖φ̄₊ − φ̄₋‖² + λ/d e'(e − e^(−αθ)) over 0 ≤ θ ≤ e,    K_θ(x, z) = exp(−Σₖ θₖ Dₖ(x, z))
@@ -64,12 +136,12 @@ class AlignmentSVM(Formulation):
     ----------
     lam, alpha, kernel, sigma
         As for :func:`dcprog.models.alignment`.
-    C : float
-        (1−λ)/λ of the SVM, its weight of the summed errors.
+    lam_svm : float
+        λ ∈ (0, 1) of the SVM: summed errors weigh (1−λ)/λ, and ½‖w‖² weighs 1.
     bias : bool, optional
         Whether the SVM has one; by default as in the paper: for the χ² kernel.
-    solver, tol, max_iter
-        Of DCA on (12).
+    solver, tol, max_iter, stop
+        Of DCA on (12), as for :class:`~dcprog.estimators.FSV`.
     threshold : float
         Features with θ above it are selected.
 
@@ -97,38 +169,29 @@ class AlignmentSVM(Formulation):
         *,
         kernel: str | Distances = "gaussian",
         sigma: float | None = None,
-        C: float = 1.0,
+        lam_svm: float = 0.5,
         bias: bool | None = None,
         solver: str = "auto",
         tol: float | None = None,
         max_iter: int = 1000,
+        stop: Stop = None,
         threshold: float = 1e-2,
     ) -> None:
         self.lam = lam
         self.alpha = alpha
         self.kernel = kernel
         self.sigma = sigma
-        self.C = C
+        self.lam_svm = lam_svm
         self.bias = bias
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.stop = stop
         self.threshold = threshold
 
     @property
     def theta_(self) -> np.ndarray:
         return np.asarray(self.rule_.kernel.theta)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.bias is not None:
-            check_flag(bias=self.bias)
-
-    def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        X, y = super()._checked(X, y)
-        if self.kernel == "chi2":
-            check_non_negative(X, "AlignmentSVM with the χ² kernel")
-        return X, y
 
     def _read(self, result: Result, X: Any, y: np.ndarray) -> Trained:
         theta = result["theta"]
@@ -137,10 +200,12 @@ class AlignmentSVM(Formulation):
                 f"the kernel has {len(theta)} elementary distances for {X.shape[1]} features, and so selects distances, not "
                 "features: use dcprog.models.alignment itself"
             )
-        rule = kernel_svm(X, y, theta, self.C, self.kernel, self.sigma, self.bias)
+        rule = kernel_svm(trusted(X, y), None, theta, _cost("lam_svm", self.lam_svm), self.kernel, self.sigma, self.bias)
         return Trained(result, rule, result.iterations, rule.kernel.selected(self.threshold))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = self.kernel == "chi2"
-        return tags
+
+def _cost(name: str, lam: float) -> float:
+    """C = (1−λ)/λ, what summed errors weigh against ½‖w‖²."""
+    if not (isinstance(lam, Real) and 0 < lam < 1):
+        raise DataError(f"{name} is {lam!r}, expected a number in (0, 1)")
+    return (1.0 - lam) / lam

@@ -49,8 +49,12 @@ class SVMRanking(LinearMethod):
         self.random_state = random_state
 
     def _train(self, X: Any, y: np.ndarray) -> Trained:
-        X_train, X_validation, y_train, y_validation = train_test_split(
-            X, y, test_size=self.validation_fraction, stratify=y, random_state=self.random_state
+        train, validation = train_test_split(
+            np.arange(len(y)), test_size=self.validation_fraction, stratify=y, random_state=self.random_state
         )
-        found = svm_ranking(X_train, y_train, X_validation, y_validation, lam=self.lam)
+        return self._rank(X, y, train, validation)
+
+    def _rank(self, X: Any, y: np.ndarray, train: np.ndarray, validation: np.ndarray) -> Trained:
+        """Rank by some of the samples, and validate by others."""
+        found = svm_ranking(X[train], y[train], X[validation], y[validation], lam=self.lam)
         return Trained(found, found.rule, len(found.errors), found.selected)

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dcprog.errors import unknown_name
 from dcprog.estimators.base import LinearMethod, Trained, check_end, half
-from dcprog.learning.multiclass import CONSTRAINTS
+from dcprog.learning.multiclass import check_constraints
 from dcprog.learning.samples import check_flag, check_nonnegative, check_varying
 from dcprog.methods.zero_norm import NotSeparableError, arom_iterates, arom_reduced, converge, retrain, rfe_features
 
@@ -74,8 +73,7 @@ class AROM(LinearMethod):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_nonnegative(tol=self.tol)
-        if not (isinstance(self.constraints, str) and self.constraints in CONSTRAINTS):
-            raise unknown_name("kind of constraints", self.constraints, CONSTRAINTS)
+        check_constraints(self.constraints)
 
     def _train(self, X: Any, y: np.ndarray) -> Trained:
         if self.r is not None:

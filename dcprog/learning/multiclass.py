@@ -11,12 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.errors import DataError, unknown_name
+from dcprog.learning.rules import LinearClassifier
 from dcprog.learning.samples import Samples, check_points
 from dcprog.typing import Indices, Matrix, Sparse, Vector
 
 
 @dataclass(frozen=True, eq=False)
-class ArgmaxRule:
+class ArgmaxRule(LinearClassifier):
     """g(x) = argmaxₖ wₖ·x + bₖ, (4).
 
     >>> rule = ArgmaxRule(np.array([[-1.0], [0.0], [1.0]]), np.array([0.0, 0.5, 0.0]), np.array(["low", "mid", "high"]))
@@ -34,24 +35,10 @@ class ArgmaxRule:
         X = check_points(X, self.w.shape[1])
         return np.asarray(X @ self.w.T) + self.b
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of every row of X."""
-        best: np.ndarray = self.classes[self.decision_function(X).argmax(axis=1)]
-        return best
-
     def sizes(self) -> Vector:
         """Σₖ|wₖ| of every feature: its zero norm is (5)."""
         sizes: Vector = np.abs(self.w).sum(axis=0)
         return sizes
-
-    def selected(self, threshold: float = 1e-8) -> np.ndarray:
-        """Positions of the features that some class uses."""
-        return np.flatnonzero(self.sizes() > threshold)
-
-    def selected_names(self, threshold: float = 1e-8) -> tuple[str, ...]:
-        """Names of the selected features; f1, f2, … where the data had none."""
-        names = self.feature_names or tuple(f"f{j + 1}" for j in range(self.w.shape[1]))
-        return tuple(names[j] for j in self.selected(threshold))
 
 
 def margin_rows(samples: Samples, constraints: str) -> tuple[Sparse, Sparse]:

@@ -58,6 +58,17 @@ def check_data(X: Any, y: Any) -> Data:
     return Data(samples.X, np.where(samples.codes == 1, 1.0, -1.0), (samples.classes[0], samples.classes[1]), samples.names)
 
 
+def trusted(X: Any, y: np.ndarray) -> Data:
+    """(X, y) of two classes that somebody else has checked, as scikit-learn does: X of finite floats, one label a sample.
+
+    >>> trusted(np.array([[0.0], [1.0]]), np.array(["a", "b"])).y
+    array([-1.,  1.])
+    """
+    _check_size(X)
+    low, high = np.unique(y)
+    return Data(sp.csr_array(X) if sp.issparse(X) else X, np.where(y == high, 1.0, -1.0), (low, high), None)
+
+
 class Samples(NamedTuple):
     """n samples in the rows of X, sample i of the class ``classes[codes[i]]``."""
 
@@ -79,9 +90,7 @@ def check_samples(X: Any, y: Any) -> Samples:
     X = _matrix(X)
     if 0 in X.shape:
         raise DataError(f"X has shape {X.shape}: it needs at least one sample and one feature")
-    largest = float(abs(X).max())
-    if largest > LARGEST:
-        raise DataError(f"X has entries of size {largest:.0e}, expected at most {LARGEST:.0e}: rescale the features")
+    _check_size(X)
     labels = _labels(y)
     if labels.shape != (X.shape[0],):
         raise DataError(f"y has shape {labels.shape} for {X.shape[0]} samples: pass one label a sample")
@@ -155,6 +164,12 @@ def _matrix(X: Any) -> Any:
     if bad:
         raise DataError(f"X has {bad} NaN or infinite entries: impute or drop them first")
     return X
+
+
+def _check_size(X: Any) -> None:
+    largest = float(abs(X).max())
+    if largest > LARGEST:
+        raise DataError(f"X has entries of size {largest:.0e}, expected at most {LARGEST:.0e}: rescale the features")
 
 
 def _labels(y: Any) -> np.ndarray:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dcprog.learning.kernels import Distances, kernel_matrix
+from dcprog.learning.rules import names_of
 from dcprog.typing import Indices, Matrix, Vector
 
 
@@ -34,5 +35,4 @@ class WeightedKernel:
 
     def selected_names(self, threshold: float = 1e-2) -> tuple[str, ...]:
         """Names of the selected features; f1, f2, … where the data had none."""
-        names = self.feature_names or tuple(f"f{k + 1}" for k in range(len(self.theta)))
-        return tuple(names[k] for k in self.selected(threshold))
+        return names_of(self.selected(threshold), self.feature_names)

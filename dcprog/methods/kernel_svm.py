@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog.convex.problem import Subproblem
 from dcprog.errors import ConvexityError
 from dcprog.functions.checks import nonnegative, number
 from dcprog.functions.definiteness import is_positive_semidefinite
 from dcprog.learning.kernels import Distances, Separate, elementary_distances, pair_distances, points
+from dcprog.learning.rules import Classifier
 from dcprog.learning.samples import check_data, check_points, dense
 from dcprog.learning.weighted_kernel import WeightedKernel
-from dcprog.solvers.dispatch import Dispatcher
+from dcprog.methods.quadratic import maximise
 from dcprog.typing import Indices, Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False)
-class KernelRule:
+class KernelRule(Classifier):
     """The classifier F(x) = sgn(Σᵢ aᵢ K_θ(sᵢ, x) + b) with support vectors sᵢ."""
 
     kernel: WeightedKernel
@@ -44,12 +44,6 @@ class KernelRule:
         """Σᵢ aᵢ K_θ(sᵢ, x) + b for each row x: positive for the class that sorts last."""
         X = dense(check_points(X, self.vectors.shape[1]))
         return np.asarray(self.kernel(X, self.vectors) @ self.coefficients + self.intercept)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of each row."""
-        negative, positive = self.classes
-        labels: np.ndarray = np.where(self.decision_function(X) > 0, positive, negative)
-        return labels
 
 
 def kernel_svm(
@@ -92,13 +86,8 @@ def _weights(theta: Any, distances: Distances, Z: Matrix) -> Vector:
 
 
 def _without_bias(K: Matrix, y: Vector, C: float) -> tuple[Indices, Vector, float]:
-    n, none = len(y), np.empty(0)
     Q = y[:, None] * K * y
-    dual = Subproblem(
-        c=-np.ones(n), A=sp.csr_array((0, n)), row_lower=none, row_upper=none,
-        lower=np.zeros(n), upper=np.full(n, C), Q=sp.csc_array(Q),
-    )  # fmt: skip
-    alpha = Dispatcher(dual).solve(dual.c).z
+    alpha = maximise(np.ones(len(y)), Q, most=C)
     # An interior point sits on no bound: αᵢ is 0 if it is the smaller of the pair (αᵢ, its multiplier), whose product is 0.
     support = np.flatnonzero(alpha / C > Q @ alpha - 1)
     return support, (y * alpha)[support], 0.0

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from dcprog.errors import DataError, unknown_name
 from dcprog.functions.checks import number, vector
 from dcprog.learning.kernels import kernel_values
-from dcprog.learning.rules import LinearRule
+from dcprog.learning.rules import Classifier, LinearRule
 from dcprog.learning.samples import Data, check_count, check_data, check_points, check_positions, dense
 from dcprog.solvers.reductions.dual_penalty import L1Program, armijo_step
 from dcprog.solvers.reductions.least_norm import TOLERANCE, least_norm
@@ -145,7 +145,7 @@ def lp_svm(A: Any, y: Any, nu: float = 1.0, *, epsilon: float | None = None) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class KernelSurface:
+class KernelSurface(Classifier):
     """The surface K(x', Ā')D̄v = γ, (2.16) and (2.22), over the basis points Ā with labels D̄."""
 
     kernel: Callable[[Matrix, Matrix], Matrix]
@@ -168,11 +168,9 @@ class KernelSurface:
             values = _kernel_values(self.kernel, X, self.basis[used]) @ self.weights[used]
         return values - self.plane.gamma
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of every row of X."""
-        negative, positive = self.plane.rule.classes
-        classes: np.ndarray = np.where(self.decision_function(X) > 0, positive, negative)
-        return classes
+    @property
+    def classes(self) -> tuple[Any, Any]:
+        return self.plane.rule.classes
 
 
 def kernel_nlpsvm(

@@ -14,6 +14,7 @@ from dcprog.algorithms.run import solve
 from dcprog.errors import DataError
 from dcprog.learning.rules import LinearRule
 from dcprog.learning.samples import Data, check_data, check_positive_lam
+from dcprog.methods.libsvm import linear_by_libsvm
 from dcprog.models.svm import svm
 from dcprog.typing import Indices, Vector
 
@@ -77,9 +78,9 @@ def svm_ranking(X: Any, y: Any, X_validation: Any, y_validation: Any, lam: float
 def _linear_svm(X: Any, y: Vector, C: float) -> tuple[Vector, float]:
     """(w, b) of the linear SVM: by libsvm where that ends soon, else by the QP, whose solution is verified."""
     if C * _variance(X) <= EASY:
-        w, b, ended = _by_libsvm(X, y, C)
-        if ended:
-            return w, b
+        found = linear_by_libsvm(X, y, C, LONGEST)
+        if found.converged:
+            return found.w, found.b
     return _by_quadratic_program(X, y, C) or _unfinished(X, y, C)
 
 
@@ -90,17 +91,6 @@ def _variance(X: Any) -> float:
     square = X.multiply(X) if sp.issparse(X) else X * X
     spread = np.asarray(square.mean(axis=0)).ravel() - np.asarray(X.mean(axis=0)).ravel() ** 2
     return float(spread.max()) * scale * scale
-
-
-def _by_libsvm(X: Any, y: Vector, C: float) -> tuple[Vector, float, bool]:
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.svm import SVC
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        machine = SVC(kernel="linear", C=C, max_iter=LONGEST).fit(X, y)
-    w = machine.coef_.toarray() if sp.issparse(machine.coef_) else machine.coef_
-    return np.ravel(w), float(machine.intercept_[0]), machine.fit_status_ == 0
 
 
 def _by_quadratic_program(X: Any, y: Vector, C: float) -> tuple[Vector, float] | None:
@@ -116,15 +106,15 @@ def _by_quadratic_program(X: Any, y: Vector, C: float) -> tuple[Vector, float] |
 def _unfinished(X: Any, y: Vector, C: float) -> tuple[Vector, float]:
     from sklearn.exceptions import ConvergenceWarning
 
-    w, b, ended = _by_libsvm(X, y, C)
-    if not ended:
+    found = linear_by_libsvm(X, y, C, LONGEST)
+    if not found.converged:
         warnings.warn(
             f"the linear SVM has not converged after {LONGEST} iterations, and the last point is used: standardise the "
             "features, or raise lam",
             ConvergenceWarning,
             stacklevel=2,
         )
-    return w, b
+    return found.w, found.b
 
 
 def _error(scores: Vector, y: Vector) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,9 @@ import numpy as np
 
 from dcprog.datasets import Dataset
 from dcprog.errors import DataError
+from dcprog.studies.candidates import Wanted, candidates
 from dcprog.studies.cells import Cell, Result, Task
 from dcprog.studies.execute import Watch, execute, unwatched
-from dcprog.studies.methods import METHODS, find
 from dcprog.studies.protocol import Grids, Protocol
 from dcprog.studies.statistics import corrected_t_test, holm, mean_and_variance, stability
 from dcprog.studies.store import Store
@@ -25,7 +25,7 @@ FEWEST_SPLITS = 5
 
 @dataclass(frozen=True)
 class Line:
-    """A method: averages over the splits, and the p-value of its difference to the lowest error."""
+    """A method: averages over the splits, the p-value of its difference to the lowest error, and what each split gave."""
 
     method: str
     title: str
@@ -39,6 +39,13 @@ class Line:
     """CPU time of the final training."""
     p: float | None
     """None for the method with the lowest error itself."""
+    errors_by_split: tuple[float, ...] = ()
+    """In percent."""
+    parameters_by_split: tuple[dict[str, Any], ...] = ()
+    """Those chosen on the validation half; empty for a method without a choice."""
+    selected_by_split: tuple[tuple[int, ...], ...] = ()
+    """Positions of the selected features."""
+    seconds_by_split: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,7 @@ class Comparison:
     results: dict[Cell, Result]
     failures: dict[Cell, str]
     interrupted: bool
-    feature_names: tuple[str, ...]
+    feature_names: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -67,6 +74,7 @@ class Comparison:
             "data": self.data,
             "samples": self.n,
             "features": self.d,
+            "feature_names": list(self.feature_names),
             "splits": self.splits,
             "winner": self.winner,
             "verdict": self.verdict,
@@ -80,7 +88,7 @@ def compare(
     data: Dataset,
     out: str | Path,
     *,
-    methods: Sequence[str] | None = None,
+    methods: Wanted = None,
     folds: int = 10,
     repeats: int = 1,
     seed: int = 0,
@@ -89,27 +97,31 @@ def compare(
     dask: str | None = None,
     watch: Watch = unwatched,
 ) -> Comparison:
-    """Cross-validate ``methods``, by default all that the size of the data allows; other arguments as in ``reproduce``.
+    """Cross-validate ``methods``, by default those that the size of the data allows; other arguments as in ``reproduce``.
+
+    ``methods`` are names (:data:`dcprog.studies.METHODS`), scikit-learn classifiers, and pairs of a name of your own and a
+    classifier. All see the same splits, with features rescaled over the training part. The ``…CV`` of
+    :mod:`dcprog.estimators`, and scikit-learn's searches, choose parameters on the validation half unless they have a
+    ``cv``; other classifiers are trained on the whole training part as they are.
 
     A winner is declared if its error is lower than that of every other method by the corrected resampled t-test (Nadeau &
     Bengio 2003) at the level 5 %, p-values adjusted after Holm. ``repeats`` of the cross-validation make the test stronger.
     """
     if repeats < 1:
         raise DataError(f"repeats is {repeats}, expected a number from 1 on: so often the cross-validation is done")
-    names, left_out = _chosen(methods, data.X.shape[1])
     protocol = Protocol(f"{folds}-fold", folds, repeats, seed, grids or Grids())
+    chosen, left_out = candidates(methods, protocol.grids, *data.X.shape)
     tasks: list[Task] = []
-    for name in names:
-        entry = find(name)
-        tasks += protocol.tasks(data, name, entry.run, entry.cost(*data.X.shape))
+    for one in chosen:
+        tasks += protocol.tasks(data, one.name, one.machine, one.cost, one.about)
     protocol.split(data, 0)  # complains here, once, about classes that are too small
     outcome = execute(tasks, Store(Path(out), "compare"), jobs=jobs, dask=dask, watch=watch)
     finished: dict[str, list[Result]] = {}
-    for name in names:
-        cells = [Cell(protocol.name, data.name, name, i) for i in range(protocol.n_splits)]
+    for one in chosen:
+        cells = [Cell(protocol.name, data.name, one.name, i) for i in range(protocol.n_splits)]
         if all(cell in outcome.results for cell in cells):
-            finished[name] = [outcome.results[cell] for cell in cells]
-    lines = _lines(finished, data.X.shape[1])
+            finished[one.name] = [outcome.results[cell] for cell in cells]
+    lines = _lines(finished, {one.name: one.title for one in chosen}, data.X.shape[1])
     winner, verdict = _verdict(lines, protocol.n_splits)
     return Comparison(
         data.name,
@@ -127,24 +139,7 @@ def compare(
     )
 
 
-def _chosen(methods: Sequence[str] | None, d: int) -> tuple[list[str], dict[str, str]]:
-    """The methods to run, and why others are not; one that is asked for runs, whatever it costs."""
-    if methods is not None:
-        if not methods:
-            raise DataError("no method is named: pass at least one")
-        for name in methods:
-            find(name)
-        return list(dict.fromkeys(methods)), {}
-    limits = {name: entry.most_features for name, entry in METHODS.items() if entry.most_features is not None}
-    left_out = {
-        name: f"{METHODS[name].title} is left out: it takes long with more than {limit} features; name it to run it"
-        for name, limit in limits.items()
-        if d > limit
-    }
-    return [name for name in METHODS if name not in left_out and name != "alignment_0"], left_out
-
-
-def _lines(finished: dict[str, list[Result]], d: int) -> tuple[Line, ...]:
+def _lines(finished: dict[str, list[Result]], titles: Mapping[str, str], d: int) -> tuple[Line, ...]:
     if not finished:
         return ()
     errors = {name: np.array([result["error"] for result in results]) for name, results in finished.items()}
@@ -154,23 +149,30 @@ def _lines(finished: dict[str, list[Result]], d: int) -> tuple[Line, ...]:
     tests = min(result["tests"] for result in finished[best])
     others = holm([corrected_t_test(errors[name] - errors[best], share, tests) for name in order[1:]])
     p_values: list[float | None] = [None, *others]
-    return tuple(_line(name, finished[name], 100.0 * errors[name], p, d) for name, p in zip(order, p_values, strict=True))
+    return tuple(
+        _line(name, titles[name], finished[name], 100.0 * errors[name], p, d)
+        for name, p in zip(order, p_values, strict=True)
+    )
 
 
-def _line(name: str, results: list[Result], errors: Any, p: float | None, d: int) -> Line:
+def _line(name: str, title: str, results: list[Result], errors: Any, p: float | None, d: int) -> Line:
     error, variance = mean_and_variance(errors)
     selections = np.zeros((len(results), d))
     for i, result in enumerate(results):
         selections[i, result["selected"]] = 1.0
     return Line(
         name,
-        METHODS[name].title,
+        title,
         error,
         float(np.sqrt(variance)),
         float(selections.sum(axis=1).mean()),
         stability(selections),
         float(np.mean([result["seconds"] for result in results])),
         p,
+        tuple(errors.tolist()),
+        tuple(result["parameters"] for result in results),
+        tuple(tuple(result["selected"]) for result in results),
+        tuple(result["seconds"] for result in results),
     )
 
 

@@ -23,6 +23,7 @@ import numpy as np
 from dcprog.errors import DataError
 from dcprog.functions.checks import count, is_number
 from dcprog.learning.kernels import kernel_values, points
+from dcprog.learning.rules import Classifier
 from dcprog.learning.samples import check_data, check_varying
 from dcprog.methods.radius_margin.bound import (
     Criterion,
@@ -41,7 +42,7 @@ from dcprog.typing import Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False)
-class Basis:
+class Basis(Classifier):
     """The learned basis, the machine trained on it, and the way there."""
 
     mean: Vector
@@ -69,12 +70,13 @@ class Basis:
         Z: Matrix = (X - self.mean) @ self.W @ self.S
         return Z
 
-    def decision_function(self, X: Any) -> Vector:
-        return self.machine.decision_function(self.transform(X))
+    @property
+    def classes(self) -> tuple[Any, Any]:
+        return self.machine.classes
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The label of each row."""
-        return self.machine.predict(self.transform(X))
+    def decision_function(self, X: Any) -> Vector:
+        """Positive for the class that sorts last."""
+        return self.machine.decision_function(self.transform(X))
 
 
 def optimal_basis(

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from dcprog.errors import DataError
 from dcprog.learning.kernels import kernel_values, points
+from dcprog.learning.rules import Classifier
 from dcprog.learning.samples import check_data
 from dcprog.methods.radius_margin.bound import RadiusMargin, radius_margin, ridged
 from dcprog.methods.radius_margin.kernels import Kernel, as_kernel
@@ -17,7 +16,7 @@ from dcprog.typing import Indices, Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False)
-class Machine:
+class Machine(Classifier):
     """sgn(Σᵢ yᵢαᵢ k(xᵢ, x) + b) over the support vectors xᵢ, and the radius–margin bound of the training points."""
 
     kernel: Kernel
@@ -47,11 +46,6 @@ class Machine:
             raise DataError(f"X has {X.shape[1]} features, the machine was trained with {self.vectors.shape[1]}: pass those")
         values: Vector = kernel_values(self.kernel, X, self.vectors) @ self.coefficients + self.b
         return values
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The label of each row."""
-        labels: np.ndarray = np.where(self.decision_function(X) > 0, self.classes[1], self.classes[0])
-        return labels
 
 
 def train(X: Any, y: Any, kernel: Kernel | str, *, ridge: float = 1.0, solver: str = "auto") -> Machine:

@@ -18,10 +18,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Claim
-from dcprog.convex.problem import Subproblem
 from dcprog.errors import ConvexityError, DataError, DCProgError
 from dcprog.functions.checks import symmetric, vector
-from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
+from dcprog.methods.quadratic import maximise
+from dcprog.solvers.dispatch import SubproblemUnsolved
 from dcprog.typing import Indices, Matrix, Vector
 
 ROUNDING = 1e-12
@@ -131,7 +131,7 @@ def hyperplane(g: Gram, y: Vector, solver: str = "auto") -> Hyperplane:
     """
     Q = y[:, None] * g.unit * y
     try:
-        alpha = _maximise(np.ones(len(y)), Q, y, 0.0, solver)
+        alpha = maximise(np.ones(len(y)), Q, y, 0.0, solver=solver)
     except SubproblemUnsolved as unsolved:
         if unsolved.claim in (Claim.UNBOUNDED, Claim.INFEASIBLE):
             raise _inseparable() from None
@@ -159,7 +159,7 @@ def sphere(g: Gram, solver: str = "auto") -> Sphere:
     """
     diagonal = g.unit.diagonal()
     try:
-        beta = _maximise(diagonal, 2 * g.unit, np.ones(len(diagonal)), 1.0, solver)
+        beta = maximise(diagonal, 2 * g.unit, np.ones(len(diagonal)), 1.0, solver=solver)
     except SubproblemUnsolved as unsolved:
         raise _unsolved("enclosing sphere", unsolved) from None
     beta = np.maximum(beta, 0.0)
@@ -199,16 +199,6 @@ def _positive(K: Matrix, shift: float) -> bool:
     except np.linalg.LinAlgError:
         return False
     return True
-
-
-def _maximise(c: Vector, Q: Matrix, row: Vector, limit: float, solver: str) -> Vector:
-    """argmax c'z − ½z'Qz subject to row·z = limit, z ≥ 0."""
-    n, limits = len(c), np.array([limit])
-    problem = Subproblem(
-        c=-c, A=sp.csr_array(row[None, :]), row_lower=limits, row_upper=limits,
-        lower=np.zeros(n), upper=np.full(n, np.inf), Q=sp.csc_array(Q),
-    )  # fmt: skip
-    return Dispatcher(problem, solver).solve(-c).z
 
 
 def _inseparable() -> DataError:

@@ -11,6 +11,7 @@ import numpy as np
 
 from dcprog.errors import DataError
 from dcprog.learning.kernels import points
+from dcprog.learning.rules import Classifier
 from dcprog.learning.samples import check_data, check_varying, varying
 from dcprog.methods.radius_margin.kernels import Kernel
 from dcprog.methods.radius_margin.machine import Machine, train
@@ -27,7 +28,7 @@ class Round(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
+class Selection(Classifier):
     """The features selected, and the machine trained on them with σ ∈ {0, 1}."""
 
     selected: Indices
@@ -43,13 +44,13 @@ class Selection:
             raise DataError(f"X has {Z.shape[1]} features, they were selected from {len(self.sigma)}: pass those")
         return Z[:, self.selected]
 
+    @property
+    def classes(self) -> tuple[Any, Any]:
+        return self.machine.classes
+
     def decision_function(self, X: Any) -> Vector:
         """Positive for the class that sorts last."""
         return self.machine.decision_function(self.transform(X))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The label of each row."""
-        return self.machine.predict(self.transform(X))
 
 
 @dataclass(frozen=True, eq=False)

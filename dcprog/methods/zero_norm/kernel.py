@@ -21,17 +21,17 @@ from math import comb
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 
 from dcprog.convex.answer import Claim
-from dcprog.convex.problem import Subproblem
 from dcprog.errors import DataError
+from dcprog.learning.bias import best_bias
 from dcprog.learning.kernels import points
+from dcprog.learning.rules import Classifier
 from dcprog.learning.samples import check_count, check_data, check_points, check_positive, dense
+from dcprog.methods.quadratic import maximise
 from dcprog.methods.zero_norm.margin import NotSeparableError, unit_of
-from dcprog.models._dual import best_bias
-from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
+from dcprog.solvers.dispatch import SubproblemUnsolved
 from dcprog.solvers.registry import check as check_solver
 from dcprog.typing import Matrix, Vector
 
@@ -165,7 +165,7 @@ def _independent(points: Matrix, degree: int, count: int) -> list[int]:
 
 
 @dataclass(frozen=True, eq=False)
-class KernelIterate:
+class KernelIterate(Classifier):
     """One iterate: the classifier sgn(u·φ(x) + b), u = z * w̄ an expansion."""
 
     iteration: int
@@ -177,11 +177,6 @@ class KernelIterate:
         """u·φ(x) + b for every row of X."""
         values: Vector = self.u @ dense(check_points(X, self.u.points.shape[1])) + self.b
         return values
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of every row of X."""
-        labels: np.ndarray = np.where(self.decision_function(X) > 0, self.classes[1], self.classes[0])
-        return labels
 
     def moved_from(self, before: KernelIterate) -> float:
         """By how much u has moved, of its 2-norm, or b, of the margin, which is 1; both are in terms of the same anchors."""
@@ -262,17 +257,8 @@ def _dual_svm(K: Matrix, y: Vector, solver: str) -> tuple[Vector, float]:
     n = len(y)
     K = _positive_semidefinite(K)
     unit = unit_of(K)  # tolerances of solvers are absolute
-    dual = Subproblem(
-        c=-np.ones(n),
-        A=sp.csc_array(y[None, :]),
-        row_lower=np.zeros(1),
-        row_upper=np.zeros(1),
-        lower=np.zeros(n),
-        upper=np.full(n, np.inf),
-        Q=sp.csc_array(y[:, None] * (K / unit) * y),
-    )
     try:
-        alpha = Dispatcher(dual, solver).solve(dual.c).z / unit
+        alpha = maximise(np.ones(n), y[:, None] * (K / unit) * y, y, solver=solver) / unit
     except SubproblemUnsolved as unsolved:
         if unsolved.claim is Claim.UNBOUNDED:  # the dual of infeasible margins
             raise NotSeparableError from unsolved

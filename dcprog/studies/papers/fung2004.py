@@ -6,21 +6,22 @@ min ν/2 ‖ξ‖² + ½(‖w‖² + γ²), which scikit-learn's LinearSVC solve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import LinearSVC
 
 from dcprog.algorithms import DCA
-from dcprog.algorithms.path import path
 from dcprog.datasets import Dataset
-from dcprog.learning.rules import LinearRule
-from dcprog.methods.nlpsvm import nlpsvm
-from dcprog.models import l1_svm
+from dcprog.estimators import L1SVM, NLPSVM
+from dcprog.estimators.base import Grid, Method
+from dcprog.estimators.tuning import along
 from dcprog.studies.cells import generator
+from dcprog.studies.machines import used_features
 from dcprog.studies.papers.trials import Lines, Trials, drawn, wrong
 from dcprog.studies.splits import fold
 from dcprog.studies.study import Study
@@ -41,34 +42,33 @@ TITLES = {
     "reduced_nlpsvm": "reduced NLPSVM",
     "reduced_cplex_svm": "reduced CPLEX SVM",
 }
-Grid = list[dict[str, float]]
-Train = Callable[[Matrix, Vector, Grid], Iterator[LinearRule]]
-
-
-def newton(X: Matrix, y: Vector, grid: Grid) -> Iterator[LinearRule]:
-    """Algorithm 3.1 with each pair (ν, δ)."""
-    return (nlpsvm(X, y, nu=point["nu"], delta=point["delta"]).rule for point in grid)
-
-
-def simplex(X: Matrix, y: Vector, grid: Grid) -> Iterator[LinearRule]:
-    """min ν e'ξ + ‖w‖₁, (2.6), which is the ℓ1-SVM with (1−λ)/λ = ν: a vertex, as CPLEX finds."""
-    lams = [1.0 / (1.0 + point["nu"]) for point in grid]
-    return (result.rule for result in path(l1_svm, X, y, lam=lams, weighting="sum", solver="highs", stop=DCA.default_rule))
-
-
-def quadratic(X: Matrix, y: Vector, grid: Grid) -> Iterator[LinearRule]:
-    """min ν/2 ‖ξ‖² + ½(‖w‖² + γ²)."""
-    for point in grid:
-        svm = LinearSVC(C=point["nu"] / 2, dual=False, tol=1e-6).fit(X, y)
-        yield LinearRule(svm.coef_[0], float(svm.intercept_[0]), classes=(-1.0, 1.0))
-
-
-NUS: Grid = [{"nu": nu} for nu in POWERS]
-METHODS: dict[str, tuple[Train, Grid]] = {
-    "nlpsvm": (newton, [{"nu": nu, "delta": delta} for nu, delta in product(POWERS, DELTAS)]),
-    "cplex_svm": (simplex, NUS),
-    "nsvm": (quadratic, NUS),
+METHODS: dict[str, tuple[Any, Grid]] = {
+    "nlpsvm": (NLPSVM(algorithm="printed"), {"nu": POWERS, "delta": DELTAS}),
+    "cplex_svm": (
+        L1SVM(weighting="sum", solver="highs", stop=DCA.default_rule),
+        {"lam": [1.0 / (1.0 + nu) for nu in POWERS]},
+    ),
+    "nsvm": (LinearSVC(dual=False, tol=1e-6), {"C": [nu / 2 for nu in POWERS]}),
 }
+"""Algorithm 3.1; min ν e'ξ + ‖w‖₁, (2.6), the ℓ1-SVM with (1−λ)/λ = ν; and min ν/2 ‖ξ‖² + ½(‖w‖² + γ²)."""
+
+
+def trained(machine: Any, grid: Grid, X: Matrix, y: Vector) -> Iterator[Any]:
+    """The classifier at every point of the grid, each until the next; what of NLPSVM ends at its limit of steps is used."""
+    if isinstance(machine, Method):
+        yield from (fitted for fitted, _ in along(machine, grid, X, y))
+    else:
+        yield from (clone(machine).set_params(**point).fit(X, y) for point in points(grid))
+
+
+def points(grid: Grid) -> list[dict[str, float]]:
+    """All combinations of the values, the last parameter varying fastest."""
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+
+
+def at(machine: Any, point: Mapping[str, float], X: Matrix, y: Vector) -> Any:
+    """The classifier with one choice of parameters."""
+    return next(trained(machine, {name: [value] for name, value in point.items()}, X, y))
 
 
 class Fold(NamedTuple):
@@ -98,43 +98,41 @@ def _fold(data: Dataset, partition: int, i: int) -> Fold:
 
 def linear(data: Dataset, method: str, partition: int) -> Lines:
     """Section 4.2.1."""
-    train, grid = METHODS[method]
+    machine, grid = METHODS[method]
     parts = folds(data, partition)
-    chosen = best([tuned(part, part.X, train, grid) for part in parts])
-    rules = (next(train(part.X, part.y, [grid[chosen]])) for part in parts)
-    return {
-        data.name: _means([figures(rule, part, part.X, part.T, "features") for rule, part in zip(rules, parts, strict=True)])
-    }
+    chosen = points(grid)[best([tuned(part, part.X, machine, grid) for part in parts])]
+    lines = [figures(at(machine, chosen, part.X, part.y), part, part.X, part.T, "features") for part in parts]
+    return {data.name: _means(lines)}
 
 
 def gaussian(data: Dataset, method: str, partition: int) -> Lines:
     """Section 4.2.2: points K(A, Ā')D̄, (2.21), tuned over µ too; reduced, Ā has a tenth as many points as the data set."""
-    train, grid = METHODS[method.removeprefix(REDUCED)]
+    machine, grid = METHODS[method.removeprefix(REDUCED)]
     size = len(data.y) // 10 if method.startswith(REDUCED) else None
     parts = folds(data, partition)
-    chosen = best([_tuned_kernel(part, part.rest[:size], train, grid) for part in parts])
-    mu, point = divmod(chosen, len(grid))
+    chosen = best([_tuned_kernel(part, part.rest[:size], machine, grid) for part in parts])
+    mu, point = divmod(chosen, len(points(grid)))
     lines = []
     for part in parts:
         basis = np.arange(len(part.y)) if size is None else part.rest[:size]
-        K, T = (_columns(part, points, basis, POWERS[mu]) for points in (part.X, part.T))
-        lines.append(figures(next(train(K, part.y, [grid[point]])), part, K, T, "functions"))
+        K, T = (_columns(part, samples, basis, POWERS[mu]) for samples in (part.X, part.T))
+        lines.append(figures(at(machine, points(grid)[point], K, part.y), part, K, T, "functions"))
     return {data.name: _means(lines)}
 
 
-def tuned(part: Fold, X: Matrix, train: Train, grid: Grid) -> Vector:
+def tuned(part: Fold, X: Matrix, machine: Any, grid: Grid) -> Vector:
     """Section 4.1.2: the share of tuning points that is classified well, for all parameters; X are the training points."""
-    rules = train(X[part.rest], part.y[part.rest], grid)
-    return np.array([(rule.predict(X[part.tuning]) == part.y[part.tuning]).mean() for rule in rules])
+    fitted = trained(machine, grid, X[part.rest], part.y[part.rest])
+    return np.array([(one.predict(X[part.tuning]) == part.y[part.tuning]).mean() for one in fitted])
 
 
-def _tuned_kernel(part: Fold, basis: Indices, train: Train, grid: Grid) -> Vector:
-    return np.concatenate([tuned(part, _columns(part, part.X, basis, mu), train, grid) for mu in POWERS])
+def _tuned_kernel(part: Fold, basis: Indices, machine: Any, grid: Grid) -> Vector:
+    return np.concatenate([tuned(part, _columns(part, part.X, basis, mu), machine, grid) for mu in POWERS])
 
 
-def _columns(part: Fold, points: Matrix, basis: Indices, mu: float) -> Matrix:
-    """K(points, Ā')D̄."""
-    K: Matrix = rbf_kernel(points, part.X[basis], gamma=mu) * part.y[basis]
+def _columns(part: Fold, samples: Matrix, basis: Indices, mu: float) -> Matrix:
+    """K(samples, Ā')D̄."""
+    K: Matrix = rbf_kernel(samples, part.X[basis], gamma=mu) * part.y[basis]
     return K
 
 
@@ -143,12 +141,12 @@ def best(shares: list[Vector]) -> int:
     return int(np.argmax(np.mean(shares, axis=0).round(12)))
 
 
-def figures(rule: LinearRule, part: Fold, X: Matrix, T: Matrix, used: str) -> dict[str, float]:
+def figures(machine: Any, part: Fold, X: Matrix, T: Matrix, used: str) -> dict[str, float]:
     """What the table has of a fold, whose training and test points are X and T."""
     return {
-        "train": 100.0 - wrong(rule.predict(X), part.y),
-        "test": 100.0 - wrong(rule.predict(T), part.labels),
-        used: float(len(rule.selected())),
+        "train": 100.0 - wrong(machine.predict(X), part.y),
+        "test": 100.0 - wrong(machine.predict(T), part.labels),
+        used: float(len(used_features(machine, X.shape[1]))),
     }
 
 

@@ -49,7 +49,8 @@ class Classified(Table):
             for method in methods:
                 entry = find(method)
                 if self.feasible(name, method):
-                    tasks += self.protocol.tasks(loaded, method, entry.run, entry.cost(*loaded.X.shape))
+                    n, d = loaded.X.shape
+                    tasks += self.protocol.tasks(loaded, method, entry.machine(self.protocol.grids, d), entry.cost(n, d))
         return tasks
 
     def feasible(self, data: str, method: str) -> bool:

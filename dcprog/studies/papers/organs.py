@@ -7,19 +7,18 @@ out: the paper does not say how it ranks features by a nonlinear SVM.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from dcprog.algorithms import DCA
-from dcprog.algorithms.path import path
 from dcprog.datasets import generators
-from dcprog.methods.kernel_svm import kernel_svm
-from dcprog.models import alignment
+from dcprog.estimators import AlignmentSVMCV, KernelSVMCV
 from dcprog.studies.cells import generator
-from dcprog.studies.methods import METHODS, of
+from dcprog.studies.machines import train
+from dcprog.studies.methods import METHODS, PAPERS_RULE
 from dcprog.studies.papers.trials import Trials, wrong
-from dcprog.studies.protocol import Chosen, Fit, Grids, Part, Training, choice, explored, rescaled, validated
+from dcprog.studies.protocol import Grids, rescaled
 
 NAME = "neumann2005"
 PATIENTS = 3
@@ -32,32 +31,13 @@ TITLES = {
 }
 
 
-def chi2_svms(part: Part, lam: Sequence[float]) -> Iterator[Fit]:
-    """The SVM with bias and the χ² kernel."""
-    for value in lam:
-        rule = kernel_svm(part.X, part.y, C=(1.0 - value) / value, kernel="chi2")
-        yield Fit(rule, rule.kernel.selected(), support=rule.n_support)
-
-
-def chi2_svm(training: Training) -> Chosen:
-    return validated(training, chi2_svms, {"lam": training.grids.lam_svm}, ["lam"])
-
-
-def chi2_alignment(training: Training) -> Chosen:
-    """Kernel-target alignment with the χ² kernel; the SVM's λ is chosen first, with all features."""
-    of_svm = choice(tuple(explored(training, chi2_svms, {"lam": training.grids.lam_svm})), ["lam"])["lam"]
-
-    def trainer(part: Part, lam: Sequence[float]) -> Iterator[Fit]:
-        for result in path(alignment, part.X, part.y, lam=list(lam), kernel="chi2", stop=DCA.default_rule):
-            fit = of(result)
-            rule = kernel_svm(part.X, part.y, result["theta"], C=(1.0 - of_svm) / of_svm, kernel="chi2")
-            yield Fit(rule, rule.kernel.selected(), fit.iterations, rule.n_support, fit.history)
-
-    return validated(training, trainer, {"lam": training.grids.lam_alignment}, ["lam"])
-
-
-ON_HISTOGRAMS: dict[str, Callable[[Training], Chosen]] = {"chi2_svm": chi2_svm, "chi2_alignment": chi2_alignment}
-"""Methods that take the features as they are."""
+ON_HISTOGRAMS: dict[str, Callable[[Grids], Any]] = {
+    "chi2_svm": lambda grids: KernelSVMCV(grids.lam_svm, kernel="chi2"),
+    "chi2_alignment": lambda grids: AlignmentSVMCV(
+        grids.lam_alignment, kernel="chi2", lam_svm=grids.lam_svm, stop=PAPERS_RULE
+    ),
+}
+"""Methods that take the features as they are, with the χ² kernel and a bias."""
 
 
 def organs(data: str, method: str, trial: int, grids: Grids | None = None) -> dict[str, dict[str, float]]:
@@ -67,10 +47,14 @@ def organs(data: str, method: str, trial: int, grids: Grids | None = None) -> di
     training = rng.permutation(np.concatenate([positive[:TRAINING], negative[:TRAINING]]))
     test = np.concatenate([positive[TRAINING:][:SMALLER], negative[TRAINING:][:LARGER]])
     Z = X if method in ON_HISTOGRAMS else rescaled(X, training)
-    fit, validation, whole = (Part(Z[i], y[i]) for i in (training[:TUNING], training[TUNING : 2 * TUNING], training))
-    run = ON_HISTOGRAMS[method] if method in ON_HISTOGRAMS else METHODS[method].run
-    found = run(Training(fit, validation, whole, grids or Grids())).fit
-    return {data: {"features": float(len(found.selected)), "error": wrong(found.rule.predict(Z[test]), y[test])}}
+    machine = machine_of(method, grids or Grids(), X.shape[1])
+    found = train(machine, Z[training], y[training], np.arange(TUNING), np.arange(TUNING, 2 * TUNING), seed=trial)
+    error = wrong(found.machine.predict(Z[test]), y[test])
+    return {data: {"features": float(len(found.selected)), "error": error}}
+
+
+def machine_of(method: str, grids: Grids, d: int) -> Any:
+    return ON_HISTOGRAMS[method](grids) if method in ON_HISTOGRAMS else METHODS[method].machine(grids, d)
 
 
 LINEAR = ("rlp", "svm", "fsv", "l2_l1_svm", "l2_l0_svm")

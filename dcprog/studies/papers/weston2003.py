@@ -14,10 +14,9 @@ from dcprog.datasets.generators import weston_linear
 from dcprog.datasets.loading import found_file
 from dcprog.datasets.yeast import load_yeast
 from dcprog.errors import DataError
-from dcprog.functions import Exponential
 from dcprog.methods.radius_margin import Linear, r2w2, r2w2_path
 from dcprog.methods.zero_norm import arom_features, corr_features, l1_arom, retrain, rfe_features
-from dcprog.models import arom
+from dcprog.models import separating_fsv
 from dcprog.studies.cells import generator
 from dcprog.studies.papers.trials import LEVELLED, Drawn, Lines, Trials, drawn, levelled, random_split, wrong
 from dcprog.studies.study import Study
@@ -62,11 +61,9 @@ def fsv_features(X: Matrix, y: Vector, r: int) -> Indices:
 
     A vertex has at most n weights. Where no iterate has more than r, the last one is filled up in order of position.
     """
-    hard = arom.family(X, y)
-    program = hard.program(g=0, h=hard.of_size(Exponential(5.0)), stop_on=["v"])
     first = next(l1_arom(X, y))
     start = {"p": np.maximum(first.w, 0.0), "q": np.maximum(-first.w, 0.0), "b": first.b}
-    sizes = [state["v"] for state in DCA(program, x0=start)]
+    sizes = [state["v"] for state in DCA(separating_fsv(X, y), x0=start)]
     above = [v for v in sizes if np.count_nonzero(v > 1e-8) > r]
     return np.argsort(-(above or sizes)[-1], kind="stable")[:r]
 
