@@ -34,7 +34,8 @@ def line(name: str, lam: float, solver: str, result: dcprog.Result, seconds: flo
     faults = [str(result.status)] * (not result.success) + list(result.messages)
     faults += ["residual"] * (max(residuals) > 1e-6) + ["ascent"] * any(b > a + 1e-10 for a, b in itertools.pairwise(f))
     text = (
-        f"{name:11}{lam:4.1f}  {solver:8}{result.iterations:10}{len(result.rule.selected()):9}{result.objective:17.10f}"
+        f"{name:11}{lam:4.1f}  {solver:8}{result.iterations:10}{len(result.classifier.selected()):9}"
+        f"{result.objective:17.10f}"
         f"{result.gap:9.1e}{max(residuals):10.1e}{seconds:8.2f}  {'; '.join(faults)}"
     )
     return text, not faults

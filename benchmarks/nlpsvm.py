@@ -79,7 +79,7 @@ def table_1() -> None:
         exact, exact_seconds = timed(lp_svm, X, y, nu)
         other, other_seconds = timed(dcprog.solve, _l1_svm(X, y, nu), solver="columns")
         print(
-            f"{nu:7g}{seconds:9.3f}{len(early.rule.selected()):10}{exact_seconds:9.3f}{len(exact.rule.selected()):10}"
+            f"{nu:7g}{seconds:9.3f}{len(early.classifier.selected()):10}{exact_seconds:9.3f}{len(exact.classifier.selected()):10}"
             f"{other_seconds:13.3f}   {_objective(exact, nu):.8f} {other.objective * (1 + nu):.8f}",
             flush=True,
         )

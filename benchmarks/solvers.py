@@ -52,7 +52,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", type=float, default=30.0, help="seconds for each run")
     limit = parser.parse_args().limit
-    names = ["auto", *(s.name for s in dcprog.solvers() if s.available)]
+    names = ["auto", *(s.name for s in dcprog.available_solvers() if s.available)]
     print("| problem | " + " | ".join(names) + " |")
     print("|---|" + "---|" * len(names))
     for title, make in PROBLEMS.items():

@@ -28,7 +28,7 @@ from joblib import Parallel, delayed
 
 from benchmarks import run
 from dcprog.datasets.generators import weston_linear
-from dcprog.methods.zero_norm import l1_arom, l2_arom, retrain
+from dcprog.methods.zero_norm import l1_updates, l2_updates, retrain
 from dcprog.studies.papers.weston2003 import SELECT
 
 # Test error [%], its standard error, and hits per 100 trials, for 10, 20 and 30 points. The two last rows are in the text.
@@ -55,8 +55,8 @@ METHODS: dict[str, Callable[[np.ndarray, np.ndarray, int], np.ndarray]] = {
     "FSV": SELECT["fsv"],
     "l2-AROM": SELECT["l2_arom"],
     "l1-AROM": SELECT["l1_arom"],
-    "l2 once": lambda X, y, r: np.argsort(-next(l2_arom(X, y)).sizes)[:r],
-    "l1 once": lambda X, y, r: np.argsort(-next(l1_arom(X, y)).sizes)[:r],
+    "l2 once": lambda X, y, r: np.argsort(-next(l2_updates(X, y)).sizes)[:r],
+    "l1 once": lambda X, y, r: np.argsort(-next(l1_updates(X, y)).sizes)[:r],
 }
 
 

@@ -44,6 +44,7 @@ _HOMES = {
     "Status": "algorithms.result",
     "path": "algorithms.path",
     "solve": "algorithms.run",
+    "available_solvers": "solvers.available",
     "Gap": "algorithms.stopping",
     "MaxIter": "algorithms.stopping",
     "Step": "algorithms.stopping",
@@ -76,8 +77,9 @@ if TYPE_CHECKING:
     from dcprog.program.dc_program import DCProgram
     from dcprog.program.family import Family
     from dcprog.program.matrix_constraint import MatrixConstraint
+    from dcprog.solvers.available import available_solvers
 
-__all__ = [  # without estimators: "from dcprog import *" loads no scikit-learn
+__all__ = [  # without estimators and studies: "from dcprog import *" loads no scikit-learn
     "DCA",
     "SLA",
     "ConvexFunction",
@@ -92,6 +94,7 @@ __all__ = [  # without estimators: "from dcprog import *" loads no scikit-learn
     "Step",
     "TimeLimit",
     "algorithms",
+    "available_solvers",
     "convex",
     "datasets",
     "errors",
@@ -105,7 +108,6 @@ __all__ = [  # without estimators: "from dcprog import *" loads no scikit-learn
     "program",
     "solve",
     "solvers",
-    "studies",
     "testing",
 ]
 
@@ -121,4 +123,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "estimators", "__version__"]
+    return [*__all__, "estimators", "studies", "__version__"]

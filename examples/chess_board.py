@@ -35,7 +35,7 @@ for title, X in {"a grid in R²": grid, "random points in R⁴": noisy}.items():
     for lam in LAMBDAS:
         result = dcprog.solve(alignment(X, y, lam, sigma=1.0))
         theta[lam] = result["theta"]
-        print(f"  λ = {lam:4}  f = {result.objective:8.5f}  features {(result.rule.selected() + 1).tolist()}")
+        print(f"  λ = {lam:4}  f = {result.objective:8.5f}  features {(result.classifier.selected() + 1).tolist()}")
     solutions[title] = X, y, theta, kernel_svm(X, y, theta[0.1], C=9.0, sigma=1.0)
 
 

@@ -22,8 +22,8 @@ for title, (X, y) in problems.items():
     walks[title] = dcprog.path(quadratic_fsv, X, y, lam=LAMBDAS)
     print(title)
     for lam, result in zip(LAMBDAS, walks[title], strict=True):
-        error = np.mean(result.rule.predict(X) != y)
-        print(f"  λ = {lam:4}  features {(result.rule.selected() + 1).tolist()}  training error {error:.0%}")
+        error = np.mean(result.classifier.predict(X) != y)
+        print(f"  λ = {lam:4}  features {(result.classifier.selected() + 1).tolist()}  training error {error:.0%}")
 
 
 def picture(path):
@@ -39,12 +39,12 @@ def picture(path):
     for (title, (X, y)), top, bottom in zip(problems.items(), *figure.subplots(2, 2, height_ratios=[3, 1]), strict=True):
         plane = np.zeros((side.size**2, X.shape[1]))
         plane[:, 0], plane[:, 1] = (a.ravel() for a in np.meshgrid(side, side))
-        scores = walks[title][LAMBDAS.index(0.1)].rule.decision_function(plane).reshape(side.size, side.size)
+        scores = walks[title][LAMBDAS.index(0.1)].classifier.decision_function(plane).reshape(side.size, side.size)
         top.contourf(side, side, scores > 0, levels=[-0.5, 0.5, 1.5], colors=["C0", "C1"], alpha=0.3)
         top.scatter(*X[:, :2].T, c=np.where(y > 0, "C1", "C0"), edgecolors="black")
         top.set(title=title, xlabel="x₁", ylabel="x₂", aspect="equal")
         for lam, result in zip(LAMBDAS, walks[title], strict=True):
-            bottom.plot([lam] * len(result.rule.selected()), result.rule.selected() + 1, "s", color="black")
+            bottom.plot([lam] * len(result.classifier.selected()), result.classifier.selected() + 1, "s", color="black")
         bottom.set(xlabel="λ", ylabel="feature", xlim=(0, 1), ylim=(0.5, 4.5), yticks=range(1, 5))
     figure.savefig(path, dpi=150)
     print(f"drawn: {path}")

@@ -18,11 +18,11 @@ for program in (linear, quadratic):
         result = dcprog.solve(program, solver=solver.name)
         print(
             f"  {solver.name:10} {result.status}  f = {result.objective:.7f}  {result.iterations:2} iterations  "
-            f"{result.timings['total']:.2f} s  {len(result.rule.selected())} features"
+            f"{result.timings['total']:.2f} s  {len(result.classifier.selected())} features"
         )
 
 # Clarabel and OSQP are not part of the plain install: they join the tables once they are there.
-for solver in dcprog.solvers():
+for solver in dcprog.available_solvers():
     if not solver.available:
         print(f"{solver.name} is not installed: {solver.install}")
 

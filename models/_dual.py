@@ -60,6 +60,6 @@ class DualRule:
         """Positions of the support vectors, uᵢ > 0."""
         return np.flatnonzero(arrays["u"] > SUPPORT * self.limits)
 
-    def rule(self, arrays: Mapping[str, np.ndarray]) -> LinearRule:
+    def classifier(self, arrays: Mapping[str, np.ndarray]) -> LinearRule:
         """The classifier (w, b)."""
         return LinearRule(arrays["w"], float(arrays["b"]), classes=self.data.classes, feature_names=self.data.names)

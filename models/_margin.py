@@ -72,7 +72,7 @@ class Weights(Family):
     def __init__(
         self, model: Any, data: Data, shape: str, derived: Derived | None = None, feature_map: Monomials | None = None
     ) -> None:
-        super().__init__(model, derived=derived, rule=partial(linear_rule, data.classes, data.names, feature_map))
+        super().__init__(model, derived=derived, interpret=partial(linear_rule, data.classes, data.names, feature_map))
         self.data, self.shape = data, shape
 
     @property

@@ -65,7 +65,7 @@ def alignment(
     >>> from dcprog.methods.kernel_svm import kernel_svm
     >>> X, y = np.array([[0, 0], [0, 1], [0, 2], [3, 0], [3, 1], [3, 2]]), [0, 0, 0, 1, 1, 1]
     >>> result = dcprog.solve(alignment(X, y, lam=0.1))
-    >>> result.rule.selected()  # θ > 1e-2, as in the paper
+    >>> result.classifier.selected()  # θ > 1e-2, as in the paper
     array([0])
     >>> kernel_svm(X, y, result["theta"]).predict([[0.5, 9], [2.5, 9]])
     array([0, 1])
@@ -79,8 +79,8 @@ def alignment(
     h = sum((1 - lam) / (2 * len(f.X) ** 2) * f(m.theta) for f in within)
     if lam > 0:
         h += lam / d * Exponential(alpha)(m.theta)
-    rule = lambda arrays: WeightedKernel(distances, arrays["theta"], data.names if d == data.d else None)
-    return DCProgram(m, g, h, name="alignment", stop_on=["theta"], tol=1e-3, rule=rule)
+    interpret = lambda arrays: WeightedKernel(distances, arrays["theta"], data.names if d == data.d else None)
+    return DCProgram(m, g, h, name="alignment", stop_on=["theta"], tol=1e-3, interpret=interpret)
 
 
 def alignment_written_out(

@@ -69,7 +69,7 @@ def arom(
     >>> import dcprog
     >>> X, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [0, 0, 1, 1]
     >>> result = dcprog.solve(arom(X, y))
-    >>> result["w"].round(6), result.rule.selected()
+    >>> result["w"].round(6), result.classifier.selected()
     (array([2., 0.]), array([0]))
     """
     check_positive(eps=eps, lam=lam)
@@ -110,7 +110,7 @@ def l2_arom(X: Any, y: Any = None, eps: float = 1e-6, *, p: int = 0, q: int | No
     The paper calls the SVM steps of its Problem 8 an approximation of those on Σ ln(ε + |wⱼ|). They are exact DCA steps on
     this objective, which has the same limit: with t ≥ w² it is concave in t, and linearised it is a weighted square of w.
     The rows t ≥ w² are convex quadratic constraints, which solver ``squares`` turns into a QP whatever ε is; the fast way is
-    :func:`dcprog.methods.zero_norm.l2_arom`, from whose iterates those of DCA differ by O(ε²).
+    :func:`dcprog.methods.zero_norm.l2_updates`, from whose iterates those of DCA differ by O(ε²).
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def multiclass_arom(
     >>> import dcprog
     >>> X, y = np.array([[-2.0, 1.0], [-2.0, -1.0], [0.0, 1.0], [0.0, -1.0], [2.0, 1.0], [2.0, -1.0]]), [1, 1, 2, 2, 3, 3]
     >>> result = dcprog.solve(multiclass_arom(X, y))
-    >>> result["w"].shape, result.rule.selected(), result.rule.predict(X)
+    >>> result["w"].shape, result.classifier.selected(), result.classifier.predict(X)
     ((3, 2), array([0]), array([1, 1, 2, 2, 3, 3]))
     """
     check_positive(eps=eps, **({} if lam is None else {"lam": lam}))
@@ -185,7 +185,7 @@ def multiclass_arom(
         derived={"w": lambda a: a["p"] - a["q"], "v": lambda a: (a["p"] + a["q"]).sum(axis=0)},
         stop_on=["v"],
         tol=1e-6,
-        rule=lambda a: ArgmaxRule(a["w"], a["b"], samples.classes, samples.names),
+        interpret=lambda a: ArgmaxRule(a["w"], a["b"], samples.classes, samples.names),
     )
 
 

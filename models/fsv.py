@@ -43,7 +43,7 @@ def fsv(
     >>> import numpy as np, dcprog
     >>> X, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [0, 0, 1, 1]
     >>> result = dcprog.solve(fsv(X, y, lam=0.1), solver="highs")
-    >>> result["w"].round(6), result.rule.selected()
+    >>> result["w"].round(6), result.classifier.selected()
     (array([2., 0.]), array([0]))
     """
     check_lam(lam)

@@ -19,7 +19,7 @@ def l1_svm(X: Any, y: Any = None, lam: float = 0.1, *, weighting: str = "mean", 
 
     >>> import numpy as np, dcprog
     >>> X, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [0, 0, 1, 1]
-    >>> dcprog.solve(l1_svm(X, y, lam=0.05)).rule.selected()
+    >>> dcprog.solve(l1_svm(X, y, lam=0.05)).classifier.selected()
     array([0])
     """
     check_lam(lam)

@@ -31,7 +31,7 @@ def l2_l0_svm(
 
     >>> import numpy as np, dcprog
     >>> X, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [0, 0, 1, 1]
-    >>> dcprog.solve(l2_l0_svm(X, y, mu=100.0, nu=0.1)).rule.selected(1e-6)
+    >>> dcprog.solve(l2_l0_svm(X, y, mu=100.0, nu=0.1)).classifier.selected(1e-6)
     array([0])
     """
     check_positive(mu=mu)

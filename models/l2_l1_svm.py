@@ -29,7 +29,7 @@ def l2_l1_svm(
 
     >>> import numpy as np, dcprog
     >>> X, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [0, 0, 1, 1]
-    >>> dcprog.solve(l2_l1_svm(X, y, mu=100.0, nu=1.0)).rule.selected(1e-6)
+    >>> dcprog.solve(l2_l1_svm(X, y, mu=100.0, nu=1.0)).classifier.selected(1e-6)
     array([0])
     """
     check_positive(mu=mu)
@@ -67,5 +67,5 @@ def l2_l1_svm_dual(X: Any, y: Any, mu: float = 1.0, nu: float = 1.0, *, weightin
     def shrunk(s: Vector) -> Vector:
         return np.sign(s) * np.maximum(np.abs(s) - nu, 0.0)
 
-    rule = DualRule(data, limits, shrunk)
-    return DCProgram(m, g=g, h=0, name="l2_l1_svm_dual", derived=rule.derived, rule=rule.rule)
+    dual = DualRule(data, limits, shrunk)
+    return DCProgram(m, g=g, h=0, name="l2_l1_svm_dual", derived=dual.derived, interpret=dual.classifier)

@@ -52,7 +52,7 @@ def quadratic_fsv(
     >>> import numpy as np, dcprog
     >>> X = np.random.default_rng(0).uniform(-2, 2, (60, 3))
     >>> result = dcprog.solve(quadratic_fsv(X, np.sign(X[:, 0]**2 + X[:, 1]**2 - 1.5), lam=0.05))
-    >>> result.rule.selected()
+    >>> result.classifier.selected()
     array([0, 1])
     """
     check_lam(lam)

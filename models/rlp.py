@@ -19,7 +19,7 @@ def rlp(X: Any, y: Any = None, *, weighting: str = "mean") -> DCProgram:
     >>> import numpy as np, dcprog
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [-1, -1, 1, 1]
     >>> result = dcprog.solve(rlp(X, y))
-    >>> result.status, round(abs(result.objective), 9), result.rule.predict(X)
+    >>> result.status, round(abs(result.objective), 9), result.classifier.predict(X)
     (<Status.CONVERGED: 'converged'>, 0.0, array([-1, -1,  1,  1]))
     """
     weights = free_weights(X, y)

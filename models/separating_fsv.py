@@ -36,8 +36,8 @@ def separating_fsv(X: Any, y: Any, alpha: float = 5.0) -> DCProgram:
     m.margin = MatrixConstraint([signed, -signed, data.y[:, None]], [m.p, m.q, m.b], lower=1.0)
     derived = {"w": lambda a: a["p"] - a["q"], "v": lambda a: a["p"] + a["q"]}
 
-    def rule(arrays: Mapping[str, np.ndarray]) -> LinearRule:
+    def interpret(arrays: Mapping[str, np.ndarray]) -> LinearRule:
         return LinearRule(arrays["w"], float(arrays["b"]), data.classes, data.names)
 
     h = OfSum(Exponential(alpha))(m.p, m.q)
-    return DCProgram(m, g=0, h=h, name="separating_fsv", derived=derived, rule=rule, stop_on=["v"])
+    return DCProgram(m, g=0, h=h, name="separating_fsv", derived=derived, interpret=interpret, stop_on=["v"])

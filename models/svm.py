@@ -54,7 +54,12 @@ def svm_dual(X: Any, y: Any, lam: float = 0.1, *, weighting: str = "mean") -> DC
     m.u = pyo.Var(range(data.n), bounds=lambda _, i: (0.0, float(limits[i])), initialize=0.0)
     m.balance = MatrixConstraint([data.y[None, :]], [m.u], lower=0.0, upper=0.0)
     square = squared_norm(m, data, [m.u])
-    rule = DualRule(data, limits, lambda s: s / lam)
+    dual = DualRule(data, limits, lambda s: s / lam)
     return DCProgram(
-        m, g=square / lam + Linear(-np.ones(data.n))(m.u), h=0, name="svm_dual", derived=rule.derived, rule=rule.rule
+        m,
+        g=square / lam + Linear(-np.ones(data.n))(m.u),
+        h=0,
+        name="svm_dual",
+        derived=dual.derived,
+        interpret=dual.classifier,
     )

@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import dcprog
-from dcprog.methods.zero_norm import l1_arom as l1_updates
-from dcprog.methods.zero_norm import l2_arom as l2_updates
+from dcprog.methods.zero_norm import l1_updates, l2_updates
 
 SEED = st.integers(0, 10_000)
 UPDATES = {1: l1_updates, 2: l2_updates}

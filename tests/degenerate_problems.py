@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from dcprog.convex.answer import Claim
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 
 INF = np.inf
 
@@ -37,7 +37,7 @@ def degenerate_problem(seed, curved=False, nonnegative=False):
         if not nonnegative and rng.random() < 0.5:
             M = rng.integers(-1, 2, (n, 2)).astype(float)
             Q = sp.csc_array(Q + sp.csc_array(M @ M.T))
-    return Subproblem(c, _stored(rng, A), row_lower, row_upper, lower, upper, Q)
+    return ConvexProblem(c, _stored(rng, A), row_lower, row_upper, lower, upper, Q)
 
 
 def _special_columns(rng, A):
@@ -150,4 +150,4 @@ def l1_problem(seed):
     c = rng.integers(0, 4, n).astype(float)
     c[2 * d : 2 * d + k] = 0.0
     limits = np.where(flip > 0, r, -INF), np.where(flip < 0, -r, INF)
-    return Subproblem(c, _stored(rng, flip[:, None] * A), *limits, lower, np.full(n, INF))
+    return ConvexProblem(c, _stored(rng, flip[:, None] * A), *limits, lower, np.full(n, INF))

@@ -19,7 +19,7 @@ METHODS = [
     est.AlignmentSVM(),
     est.KernelSVM(),
     est.AROM(),
-    est.RFE(),
+    est.SVMRFE(),
     est.NLPSVM(),
     est.R2W2(),
     est.RadiusMarginBasis(),

@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from dcprog.convex.answer import Claim
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 
 INF = np.inf
 seeds = st.integers(0, 2**32 - 1)
@@ -22,7 +22,7 @@ def problem(c, A=None, rows=(), bounds=None, Q=None, smooth=None, constraints=()
     row_lower, row_upper = np.array(rows, dtype=float).reshape(-1, 2).T
     lower, upper = (np.full(n, -INF), np.full(n, INF)) if bounds is None else np.array(bounds, dtype=float).T
     Q = None if Q is None else sp.csr_array(np.asarray(Q, dtype=float))
-    return Subproblem(
+    return ConvexProblem(
         np.asarray(c, dtype=float), sp.csr_array(A), row_lower, row_upper, lower, upper, Q, smooth, constraints
     )
 

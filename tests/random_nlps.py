@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from hypothesis import strategies as st
 
 from dcprog.convex.answer import Claim
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum
 from dcprog.functions.base import ConvexFunction
 
@@ -64,7 +64,7 @@ def subproblem(c, rows=(), row_lower=(), row_upper=(), lower=None, upper=None, *
     A = sp.csr_array(np.asarray(rows, dtype=float).reshape(-1, n))
     limits = [np.asarray(v, dtype=float) for v in (row_lower, row_upper)]
     bounds = [np.full(n, d) if v is None else np.asarray(v, dtype=float) for v, d in ((lower, -INF), (upper, INF))]
-    return Subproblem(c, A, *limits, *bounds, **parts)
+    return ConvexProblem(c, A, *limits, *bounds, **parts)
 
 
 def linear_constraints(rng, n, m):

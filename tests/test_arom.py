@@ -12,10 +12,7 @@ from scipy.optimize import linprog
 from sklearn.svm import SVC
 
 import dcprog
-from dcprog.methods.zero_norm import NotSeparableError, converge, kernel_arom
-from dcprog.methods.zero_norm import l1_arom as l1_updates
-from dcprog.methods.zero_norm import l2_arom as l2_updates
-from dcprog.methods.zero_norm import multiclass_arom as multiclass_updates
+from dcprog.methods.zero_norm import NotSeparableError, converge, kernel_updates, l1_updates, l2_updates, multiclass_updates
 from dcprog.models.arom import arom, l2_arom, multiclass_arom
 from dcprog.testing import check_program
 
@@ -53,7 +50,7 @@ def test_the_zero_norm_falls_to_a_separating_hyperplane(norm, seed):
     X, y = toy(14, 30, seed)
     iterates = list(islice(UPDATES[norm](X, y), 12))
     for iterate in iterates:
-        assert (y * iterate.rule.decision_function(X)).min() >= 1 - 1e-5
+        assert (y * iterate.classifier.decision_function(X)).min() >= 1 - 1e-5
     objective = [np.log(1e-9 + i.sizes).sum() for i in iterates]
     counts = [len(i.features) for i in iterates]
     assert all(after <= before + 1e-4 for before, after in pairwise(objective))
@@ -146,7 +143,7 @@ def test_they_end_at_the_same_point(factory, updates, tol, norms):
     limit, status = converge(updates(X, y, **norms))
     assert str(result.status) == str(status) == "converged"
     assert far(result["w"], limit.w) < tol
-    assert (result.rule.selected(1e-2) == limit.rule.selected(1e-2)).all()
+    assert (result.classifier.selected(1e-2) == limit.classifier.selected(1e-2)).all()
 
 
 @pytest.mark.parametrize(
@@ -230,7 +227,7 @@ def test_the_zero_norm_of_slacks_counts_training_errors(norm):
 
 def test_without_slacks_inseparable_classes_are_refused():
     X, y = inseparable(0)
-    for iterates in (l1_updates(X, y), l2_updates(X, y), kernel_arom(X, y), multiclass_updates(X, y)):
+    for iterates in (l1_updates(X, y), l2_updates(X, y), kernel_updates(X, y), multiclass_updates(X, y)):
         with pytest.raises(NotSeparableError, match="allow errors"):
             next(iterates)
 

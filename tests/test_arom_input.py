@@ -13,14 +13,14 @@ from dcprog.methods.zero_norm import (
     arom_reduced,
     converge,
     corr_features,
-    kernel_arom,
+    kernel_updates,
+    l1_updates,
+    l2_updates,
+    multiclass_updates,
     polynomial_features,
     retrain,
     rfe_features,
 )
-from dcprog.methods.zero_norm import l1_arom as l1_updates
-from dcprog.methods.zero_norm import l2_arom as l2_updates
-from dcprog.methods.zero_norm import multiclass_arom as multiclass_updates
 from dcprog.models.arom import arom, l2_arom, multiclass_arom
 
 X0, Y0 = toy(10, 4, 0)
@@ -30,7 +30,9 @@ CONSTANT = X0.copy()
 CONSTANT[:, 0] = 1.0
 
 
-@pytest.mark.parametrize("call", [l1_updates, l2_updates, multiclass_updates, kernel_arom, arom, l2_arom, multiclass_arom])
+@pytest.mark.parametrize(
+    "call", [l1_updates, l2_updates, multiclass_updates, kernel_updates, arom, l2_arom, multiclass_arom]
+)
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
@@ -57,8 +59,8 @@ def test_bad_data_are_refused_before_any_step(call, X, y, message):
         (lambda: l1_updates(X0, [0, 1, 2] * 3 + [0]), "3 class"),
         (lambda: multiclass_updates(X0, Y0, norm=3), "norm is 3"),
         (lambda: multiclass_updates(X0, Y0, lam=-1.0), "lam"),
-        (lambda: kernel_arom(X0, Y0, degree=0), "degree is 0"),
-        (lambda: kernel_arom(X0, Y0, degree=9), "714 dimensions"),
+        (lambda: kernel_updates(X0, Y0, degree=0), "degree is 0"),
+        (lambda: kernel_updates(X0, Y0, degree=9), "714 dimensions"),
         (lambda: polynomial_features(X0, 1.5), "degree is 1.5"),
         (lambda: arom(X0, Y0, eps=0), "eps"),
         (lambda: arom(X0, Y0, p=4), "p is 4"),
@@ -80,8 +82,8 @@ def test_bad_data_are_refused_before_any_step(call, X, y, message):
         (lambda: retrain(X0, Y0, [[0], [0, 1]]), "positions from 0 to 3"),
         (lambda: retrain(X0, Y0, [True, False, True, True]), "positions from 0 to 3"),
         (lambda: retrain(X0, Y0, [0], lam=-1), "lam"),
-        (lambda: next(kernel_arom(X0, Y0)).predict(X0[:, :2]), "4 features"),
-        (lambda: next(multiclass_updates(X0, Y0, lam=1.0)).rule.predict(X0[:, :2]), "4 features"),
+        (lambda: next(kernel_updates(X0, Y0)).predict(X0[:, :2]), "4 features"),
+        (lambda: next(multiclass_updates(X0, Y0, lam=1.0)).classifier.predict(X0[:, :2]), "4 features"),
     ],
 )
 def test_bad_parameters_are_refused(call, message):
@@ -108,11 +110,11 @@ def test_halving_is_true_or_false(halving):
 
 def test_what_converges_are_iterates():
     for iterates in ([], iter([]), (n for n in range(0)), 3, None, [1, 2], "text", [next(l1_updates(X0, Y0)), 1]):
-        with pytest.raises(DataError, match=r"as in converge\(l1_arom\(X, y\)\)"):
+        with pytest.raises(DataError, match=r"as in converge\(l1_updates\(X, y\)\)"):
             converge(iterates)
 
 
-@pytest.mark.parametrize("call", [multiclass_updates, kernel_arom, arom_iterates])
+@pytest.mark.parametrize("call", [multiclass_updates, kernel_updates, arom_iterates])
 @pytest.mark.parametrize("solver", ["higs", None, ["highs"]], ids=str)
 def test_solvers_are_known_before_any_step(call, solver):
     with pytest.raises(UnknownNameError, match="unknown solver"):

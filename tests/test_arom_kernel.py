@@ -11,8 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcprog.algorithms.result import Status
-from dcprog.methods.zero_norm import KernelIterate, converge, kernel_arom, polynomial_features, polynomial_kernel
-from dcprog.methods.zero_norm import l2_arom as l2_updates
+from dcprog.methods.zero_norm import (
+    KernelIterate,
+    converge,
+    kernel_updates,
+    l2_updates,
+    polynomial_features,
+    polynomial_kernel,
+)
 from dcprog.methods.zero_norm.kernel import Anchors, Expansion
 
 
@@ -36,11 +42,11 @@ def test_kernels_predict_what_the_explicit_map_does(degree, n, d, seed):
     X, T = rng.uniform(-1, 1, (n, d)), rng.uniform(-1, 1, (100, d))
     y = X[:, 0] > 0 if degree == 1 else X[:, 0] * X[:, 1] + 0.1 * X[:, 2] > 0
     explicit = islice(l2_updates(polynomial_features(X, degree), y), 5)
-    for a, b in zip(explicit, islice(kernel_arom(X, y, degree), 5), strict=True):
-        values = a.rule.decision_function(polynomial_features(T, degree))
+    for a, b in zip(explicit, islice(kernel_updates(X, y, degree), 5), strict=True):
+        values = a.classifier.decision_function(polynomial_features(T, degree))
         assert far(b.decision_function(T), values) < 1e-3
         clear = np.abs(values) > 1e-2
-        assert (b.predict(T) == a.rule.predict(polynomial_features(T, degree)))[clear].all()
+        assert (b.predict(T) == a.classifier.predict(polynomial_features(T, degree)))[clear].all()
 
 
 @pytest.mark.parametrize(("degree", "n", "d"), [(1, 12, 15), (2, 40, 6), (3, 25, 4)])
@@ -49,11 +55,11 @@ def test_the_limit_is_that_of_the_explicit_map(degree, n, d):
     rng = np.random.default_rng(0)
     X, T = rng.uniform(-1, 1, (n, d)), rng.uniform(-1, 1, (100, d))
     y = X[:, 0] > 0 if degree == 1 else X[:, 0] * X[:, 1] + 0.1 * X[:, 2] > 0
-    limit, status = converge(kernel_arom(X, y, degree))
+    limit, status = converge(kernel_updates(X, y, degree))
     explicit, _ = converge(l2_updates(polynomial_features(X, degree), y))
     assert status is Status.CONVERGED
     assert abs(limit.iteration - explicit.iteration) <= 1
-    assert far(limit.decision_function(T), explicit.rule.decision_function(polynomial_features(T, degree))) < 1e-4
+    assert far(limit.decision_function(T), explicit.classifier.decision_function(polynomial_features(T, degree))) < 1e-4
 
 
 @given(seed=SEED)
@@ -78,5 +84,5 @@ def test_a_bias_that_moves_is_no_limit():
 def test_a_ridge_on_the_kernel_is_a_squared_slack():
     X, y = inseparable(1)
     explicit = islice(l2_updates(polynomial_features(X, 2), y, q=2, lam=4.0), 3)
-    for a, b in zip(explicit, islice(kernel_arom(X, y, 2, lam=4.0), 3), strict=True):
-        assert far(b.decision_function(X), a.rule.decision_function(polynomial_features(X, 2))) < 1e-3
+    for a, b in zip(explicit, islice(kernel_updates(X, y, 2, lam=4.0), 3), strict=True):
+        assert far(b.decision_function(X), a.classifier.decision_function(polynomial_features(X, 2))) < 1e-3

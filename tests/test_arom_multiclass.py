@@ -10,8 +10,7 @@ from arom_data import SEED, UPDATES, far, three_classes, toy, walk
 from hypothesis import given, settings
 from sklearn.svm import SVC
 
-from dcprog.methods.zero_norm import arom_features, converge, retrain
-from dcprog.methods.zero_norm import multiclass_arom as multiclass_updates
+from dcprog.methods.zero_norm import arom_features, converge, multiclass_updates, retrain
 from dcprog.models.arom import multiclass_arom
 
 
@@ -55,6 +54,6 @@ def test_three_classes_are_told_apart_by_their_features(norm, constraints):
     limit, status = converge(multiclass_updates(X, labels, norm=norm, constraints=constraints))
     assert str(status) == "converged"
     assert set(limit.features) <= {0, 1}
-    assert (limit.rule.predict(X) == labels).all()
+    assert (limit.classifier.predict(X) == labels).all()
     assert arom_features(X, labels, 2, norm=norm, constraints=constraints).tolist() == [0, 1]
     assert (retrain(X, labels, [0, 1], constraints=constraints).predict(X) == labels).all()

@@ -15,8 +15,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
 from dcprog.methods.filters import fisher_score
-from dcprog.methods.zero_norm import arom_features, converge, corr_features, retrain, rfe_features
-from dcprog.methods.zero_norm import l1_arom as l1_updates
+from dcprog.methods.zero_norm import arom_features, converge, corr_features, l1_updates, retrain, rfe_features
 
 METHODS = {
     "l1": lambda X, y, r: arom_features(X, y, r, norm=1),

@@ -90,7 +90,7 @@ def test_importance_counts_the_scale_of_a_feature(two_of_five):
 
 def test_the_regions_are_the_predictions(two_of_five):
     X, y = two_of_five
-    rule = dcprog.solve(fsv(X, y, lam=0.05)).rule
+    rule = dcprog.solve(fsv(X, y, lam=0.05)).classifier
     shown = draw(rule, X, y)
     grid = full(shown, np.column_stack([shown.xx0.ravel(), shown.xx1.ravel()]), X)
     np.testing.assert_array_equal(np.where(shown.response.ravel() > 0, *rule.classes[::-1]), rule.predict(grid))
@@ -110,7 +110,7 @@ def test_samples_are_on_top_in_the_colour_of_their_region(two_of_five):
 
 
 def test_other_selected_features_are_held_and_the_title_says_so(cancer):
-    rule = dcprog.solve(fsv(cancer.X, cancer.y, lam=0.1)).rule
+    rule = dcprog.solve(fsv(cancer.X, cancer.y, lam=0.1)).classifier
     assert len(rule.selected()) == 3
     shown = draw(rule, cancer.X, cancer.y, feature_names=cancer.feature_names)
     assert set(shown.features) < set(rule.selected())
@@ -174,7 +174,7 @@ def test_the_slice_shows_as_many_classes_as_it_can():
 
 
 def test_one_selected_feature_is_drawn_along_a_line(cancer):
-    rule = dcprog.solve(fsv(cancer.X, cancer.y, lam=0.5)).rule
+    rule = dcprog.solve(fsv(cancer.X, cancer.y, lam=0.5)).classifier
     (j,) = rule.selected()
     shown = draw(rule, cancer.X, cancer.y, feature_names=cancer.feature_names)
     assert shown.features == (j,)
@@ -234,7 +234,7 @@ def test_names_come_from_a_data_frame_or_the_training(two_of_five):
         warnings.simplefilter("error")
         named = draw(FSV(lam=0.05).fit(frame, y), frame, y)
         unnamed = draw(FSV(lam=0.05).fit(X, y), frame, y)
-        trained = draw(dcprog.solve(fsv(frame, y, lam=0.05)).rule, X, y)
+        trained = draw(dcprog.solve(fsv(frame, y, lam=0.05)).classifier, X, y)
     assert named.names == unnamed.names == trained.names == ("d", "b")
     np.testing.assert_allclose(named.response, unnamed.response, atol=1e-9)  # X and the frame differ in memory order
     draw(FSV().fit(frame, y), frame, y, features=("a$_{", "b")).figure_.draw_without_rendering()
@@ -286,7 +286,7 @@ def test_columns_that_are_pairs_of_classes_are_refused():
 
 def test_bad_input_is_named(two_of_five):
     X, y = two_of_five
-    rule = dcprog.solve(fsv(X, y, lam=0.05)).rule
+    rule = dcprog.solve(fsv(X, y, lam=0.05)).classifier
     for given, how, message in [
         ((rule, X, y[:3]), {}, r"y has shape \(3,\) for 80 samples"),
         ((rule, X, np.where(y == "big", "large", y)), {}, "y has the labels large, and the classifier knows big, small"),

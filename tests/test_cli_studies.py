@@ -82,7 +82,7 @@ def test_a_corrupted_cell_is_a_line_on_stderr(file, tmp_path, capsys):
         (["compare", "--data", "breast_cancer", "--folds", "1"], "1 folds of 569 samples"),
         (["data", "--get", "livre"], "did you mean 'liver'"),
         (["data", "--get", "liver,foo"], "data set that can be downloaded 'foo'"),
-        (["compare", "--data", "breast_cancer", "--jobs", "0"], "jobs is 0"),
+        (["compare", "--data", "breast_cancer", "--jobs", "0"], "n_jobs is 0"),
         (["compare", "--data", "breast_cancer", "--repeats", "0"], "repeats is 0"),
         (["reproduce", "neumann2005", "--table", ""], "an option is empty"),
     ],

@@ -82,7 +82,7 @@ def test_every_benchmark_says_what_it_does(clone, name):
 
 
 def test_workers_of_joblib(clone):
-    code = FSV + "print({run['status'] for run in dcprog.solve(program, starts=3, seed=0, jobs=2).runs})"
+    code = FSV + "print({run['status'] for run in dcprog.solve(program, starts=3, seed=0, n_jobs=2).runs})"
     assert started(clone, "-c", code) == "{'converged'}\n"
 
 

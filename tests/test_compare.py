@@ -178,7 +178,7 @@ def test_every_estimator_has_a_name_in_comparisons():
 def test_estimators_are_compared_with_any_classifier(tmp_path):
     search, stump = GridSearchCV(LinearSVC(), {"C": [0.01, 1.0]}), DecisionTreeClassifier(max_depth=1)
     methods = ["rlp", est.AROM(r=2), search, ("mine", stump)]
-    found = compare(small_data(), tmp_path / "out", methods=methods, folds=5, grids=SMALL, jobs=2)
+    found = compare(small_data(), tmp_path / "out", methods=methods, folds=5, grids=SMALL, n_jobs=2)
     assert found.complete
     lines = {line.method: line for line in found.lines}
     assert set(lines) == {
@@ -243,8 +243,8 @@ def test_words_that_are_no_classifier(words, message):
     [
         (LinearSVC(C=0.01, penalty="l1", dual=False), [3]),
         (make_pipeline(SelectKBest(k=2), DecisionTreeClassifier(max_depth=1)), [3]),
-        (make_pipeline(StandardScaler(), est.RFE(1)), [3]),
-        (make_pipeline("passthrough", est.RFE(1)), [3]),
+        (make_pipeline(StandardScaler(), est.SVMRFE(1)), [3]),
+        (make_pipeline("passthrough", est.SVMRFE(1)), [3]),
         (make_pipeline(PCA(2), LinearSVC()), list(range(5))),
         (KNeighborsClassifier(), list(range(5))),
     ],

@@ -162,7 +162,7 @@ def test_a_declared_convex_constraint_is_taken():
     with pytest.raises(dcprog.errors.ConvexityError, match="declare"):
         DCProgram(m, g=-x[0] - x[1], h=0)
     m.x[2].setlb(0)
-    result = dcprog.solve(DCProgram(m, g=-x[0] - x[1] + x[2], h=0, convex=[m.c]))
+    result = dcprog.solve(DCProgram(m, g=-x[0] - x[1] + x[2], h=0, assume_convex=[m.c]))
     assert result["x"][:2] == pytest.approx(np.log([2, 2]), abs=1e-5)
 
 

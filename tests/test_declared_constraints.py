@@ -51,7 +51,7 @@ def test_a_declaration_that_is_wrong_is_refuted(name):
     m, x = model(n, lower, upper)
     m.c = pyo.Constraint(expr=make(x))
     with pytest.raises(ConvexityError, match="constraint c"):
-        DCProgram(m, g=sum(v**2 for v in x), h=0, convex=[m.c])
+        DCProgram(m, g=sum(v**2 for v in x), h=0, assume_convex=[m.c])
 
 
 @pytest.mark.parametrize("name", A_CONVEX_SET)
@@ -59,10 +59,10 @@ def test_a_declaration_that_is_right_is_taken_and_recorded(name):
     n, lower, upper, make = A_CONVEX_SET[name]
     m, x = model(n, lower, upper)
     m.c = pyo.Constraint(expr=make(x))
-    program = DCProgram(m, g=sum(v**2 for v in x), h=0, convex=[m.c])
+    program = DCProgram(m, g=sum(v**2 for v in x), h=0, assume_convex=[m.c])
     assert len(program.assumptions) == 1
     assert program.assumptions[0].startswith("constraint c is convex: ")
-    of_one_family = dcprog.Family(m, convex=[m.c]).program(g=sum((v - 1) ** 2 for v in x), h=0)
+    of_one_family = dcprog.Family(m, assume_convex=[m.c]).program(g=sum((v - 1) ** 2 for v in x), h=0)
     assert of_one_family.assumptions == program.assumptions
 
 
@@ -71,7 +71,7 @@ def test_check_program_refutes_a_wrong_declaration_too(monkeypatch):
     m.c = pyo.Constraint(expr=x[0] ** 2 + x[1] ** 2 >= 1)
     with monkeypatch.context() as blind:
         blind.setattr("dcprog.program.convex_model.check_set", lambda points: ("believed",))
-        program = DCProgram(m, g=x[0] + x[1], h=0, convex=[m.c])
+        program = DCProgram(m, g=x[0] + x[1], h=0, assume_convex=[m.c])
     report = check_program(program)
     assert any("declared convex, but is not" in check.detail for check in report if not check.passed)
 

@@ -60,7 +60,7 @@ def test_linear(name, seed):
     assert_true(registry.get(name), p, costs_of(p, seed))
 
 
-@pytest.mark.parametrize("name", ["nlpsvm", "highs", "highs-dual", "columns"])
+@pytest.mark.parametrize("name", ["l1-newton", "highs", "highs-dual", "columns"])
 @given(seed=seeds)
 @example(seed=1)
 @example(seed=43)
@@ -69,7 +69,7 @@ def test_l1_programs(name, seed):
     """Newton's method may fail, and then says so."""
     p = l1_problem(seed)
     assume(registry.get(name).missing(p) is None)
-    assert_true(registry.get(name), p, costs_of(p, seed), exact=name != "nlpsvm")
+    assert_true(registry.get(name), p, costs_of(p, seed), exact=name != "l1-newton")
 
 
 @pytest.mark.parametrize("name", ["active-set", "columns"])

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from known_qps import assert_kkt, problem, seeds
 
 from dcprog.convex.answer import Claim
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.solvers.adapters.piqp import PIQP
 from dcprog.solvers.reductions.dual_form import DualForm, obstacle
 from dcprog.solvers.reductions.highs_dual import HighsDual
@@ -88,7 +88,7 @@ def test_a_form_that_grows_is_the_form_of_the_whole(seed):
     assume(obstacle(p) is None)
     assume(p.n > 2)
     k = p.n // 2
-    part = Subproblem(p.c[:k], p.A[:, :k], p.row_lower, p.row_upper, p.lower[:k], p.upper[:k])
+    part = ConvexProblem(p.c[:k], p.A[:, :k], p.row_lower, p.row_upper, p.lower[:k], p.upper[:k])
     session = HighsDual().open(part, {})
     session.solve(part.c, None, None)
     session.grow(p, p.n - k)
@@ -128,7 +128,7 @@ def test_what_an_infeasible_dual_says_of_the_primal(A, rows, costs, claim):
 def test_costs_are_scaled_back():
     p = every_part()
     for factor in (1e-6, 1e6):
-        scaled = Subproblem(factor * p.c, p.A, p.row_lower, p.row_upper, p.lower, p.upper)
+        scaled = ConvexProblem(factor * p.c, p.A, p.row_lower, p.row_upper, p.lower, p.upper)
         plain, other = (HighsDual().open(q, {}).solve(q.c, None, None) for q in (p, scaled))
         np.testing.assert_allclose(other.row_duals, factor * plain.row_duals)
         np.testing.assert_allclose(other.z, plain.z)
@@ -138,5 +138,5 @@ def test_stored_zeros_are_no_entries():
     A = sp.csc_array(np.array([[1.0, 2.0], [3.0, 4.0]]))
     A.data[1] = 0.0
     p = problem([1.0, 1.0], np.zeros((2, 2)), [(1, INF)] * 2, [(0, INF)] * 2)
-    form = DualForm(Subproblem(p.c, A, p.row_lower, p.row_upper, p.lower, p.upper))
+    form = DualForm(ConvexProblem(p.c, A, p.row_lower, p.row_upper, p.lower, p.upper))
     np.testing.assert_array_equal(form.slack, [0, -1])

@@ -34,10 +34,10 @@ from dcprog.methods.kernel_svm import kernel_svm
 from dcprog.methods.nlpsvm import nlpsvm
 from dcprog.methods.radius_margin import Gaussian, optimal_basis, r2w2
 from dcprog.methods.svm_ranking import svm_ranking
-from dcprog.methods.zero_norm import arom_features, converge, l1_arom, retrain, rfe_features
+from dcprog.methods.zero_norm import arom_features, converge, l1_updates, retrain, rfe_features
 
 EXPECTED_FAILURES = {
-    "RFE": {"check_classifiers_train": "one feature of two is left, by which no line separates the middle of three classes"},
+    "SVMRFE": {"check_classifiers_train": "one feature is left, and no line separates the middle of three classes"},
 }
 if parse_version(sklearn.__version__) < parse_version("1.8"):
     noise = "labels are drawn for which the bound is least with no feature at all, and that is an error"
@@ -77,9 +77,9 @@ def test_formulations_are_those_of_the_factories(estimator, factory, parameters)
     estimator = clone(estimator).fit(X, y)
     assert estimator.result_.objective == pytest.approx(result.objective, abs=1e-9)
     assert estimator.n_iter_ == result.iterations
-    assert (estimator.decision_function(X) == result.rule.decision_function(X)).all()
-    assert (estimator.predict(X) == result.rule.predict(X)).all()
-    assert (estimator.get_support(indices=True) == result.rule.selected()).all()
+    assert (estimator.decision_function(X) == result.classifier.decision_function(X)).all()
+    assert (estimator.predict(X) == result.classifier.predict(X)).all()
+    assert (estimator.get_support(indices=True) == result.classifier.selected()).all()
     if hasattr(estimator, "coef_"):
         assert (estimator.coef_ == result["w"][None]).all()
         assert estimator.intercept_ == result["b"]
@@ -156,7 +156,7 @@ def test_arom_with_exactly_r_features(norm, lam):
 def test_arom_to_the_limit():
     X, y = samples()
     machine = est.AROM(norm=1, lam=0.5).fit(X, y)
-    last, status = converge(l1_arom(X, y, q=1, lam=0.5))
+    last, status = converge(l1_updates(X, y, q=1, lam=0.5))
     assert (machine.coef_[0] == last.w).all()
     assert status is Status.CONVERGED
     assert (machine.get_support(indices=True) == last.features).all()
@@ -174,12 +174,12 @@ def test_arom_of_several_classes_counts_a_feature_once(constraints):
     assert machine.coef_.shape == (3, 10)
     assert machine.decision_function(X).shape == (24, 3)
     assert machine.score(X, y) == 1.0
-    assert list(est.RFE(2).fit(X, y).get_support(indices=True)) == [3, 5]
+    assert list(est.SVMRFE(2).fit(X, y).get_support(indices=True)) == [3, 5]
 
 
 def test_rfe():
     X, y = samples()
-    machine = est.RFE(2, halving=True, lam=1.0).fit(X, y)
+    machine = est.SVMRFE(2, halving=True, lam=1.0).fit(X, y)
     features = rfe_features(X, y, 2, halving=True, lam=1.0)
     assert (machine.get_support(indices=True) == features).all()
     assert (machine.coef_[0] == retrain(X, y, features, lam=1.0).w).all()
@@ -190,7 +190,7 @@ def test_svm_ranking():
     machine = est.SVMRanking(lam=0.1, random_state=3).fit(X, y)
     X1, X2, y1, y2 = train_test_split(X, y, test_size=0.5, stratify=y, random_state=3)
     found = svm_ranking(X1, y1, X2, y2, lam=0.1)
-    assert (machine.coef_[0] == found.rule.w).all()
+    assert (machine.coef_[0] == found.classifier.w).all()
     assert (machine.get_support(indices=True) == found.selected).all()
 
 
@@ -289,7 +289,7 @@ def test_points_on_the_boundary_are_of_one_class_whatever_rounding_makes_of_them
     on, beside = [], []
     for _ in range(10):
         order = rng.permutation(len(w))
-        machine.rule_ = replace(machine.rule_, w=w[order], b=-float(w @ x))
+        machine.classifier_ = replace(machine.classifier_, w=w[order], b=-float(w @ x))
         on.append(machine.decision_function(x[order][None])[0])
         beside += list(machine.decision_function(np.stack([x[order]] * 3) * [[1], [1 + 1e-9], [1 - 1e-9]])[1:])
         assert (machine.predict(x[order][None]) == machine.classes_[0]).all()
@@ -301,11 +301,11 @@ def test_points_on_the_boundary_are_of_one_class_whatever_rounding_makes_of_them
 def test_points_on_the_boundary_of_a_quadratic_classifier():
     X, y = samples(d=2)
     machine = est.QuadraticFSV().fit(X, y)
-    machine.rule_ = replace(machine.rule_, w=np.array([0.1, 0.2, -0.3, 0.0, 0.0]), b=0.0)
+    machine.classifier_ = replace(machine.classifier_, w=np.array([0.1, 0.2, -0.3, 0.0, 0.0]), b=0.0)
     point = np.array([[-1.0, 2.0]])
-    rounded = machine.rule_.feature_map.transform(point) @ machine.rule_.w
+    rounded = machine.classifier_.feature_map.transform(point) @ machine.classifier_.w
     assert 0 < abs(rounded[0]) < 1e-15
-    assert machine.rule_.decision_function(point) == machine.decision_function(point) == 0
+    assert machine.classifier_.decision_function(point) == machine.decision_function(point) == 0
     assert machine.predict(point) == machine.classes_[0]
 
 

@@ -41,7 +41,7 @@ from dcprog.methods.zero_norm import NotSeparableError
         (est.AROM(r=6), DataError, "from 1 to 5"),
         (est.AROM(lam=None), NotSeparableError, r"lam=None allows no slacks: pass a number, as lam=1\.0$"),
         (est.AROM(r=2, lam=None), NotSeparableError, r"lam=None allows no slacks"),
-        (est.RFE(r=0), DataError, "from 1 to 5"),
+        (est.SVMRFE(r=0), DataError, "from 1 to 5"),
         (est.NLPSVM(nu=-1.0), DataError, "nu is -1.0"),
         (est.NLPSVM(algorithm="exat"), UnknownNameError, "did you mean 'exact'"),
         (est.NLPSVM(algorithm=["exact"]), UnknownNameError, "unknown algorithm"),
@@ -51,7 +51,7 @@ from dcprog.methods.zero_norm import NotSeparableError
         (est.AROM(tol=None), DataError, "tol is None"),
         (est.AROM(constraints="x"), UnknownNameError, "unknown kind of constraints 'x'"),
         (est.AlignmentSVM(bias="yes"), DataError, "bias is 'yes'"),
-        (est.RFE(halving="a"), DataError, "halving is 'a'"),
+        (est.SVMRFE(halving="a"), DataError, "halving is 'a'"),
         (est.R2W2(m=9), DataError, "from 1 to 5"),
         (est.R2W2(kernel="liner"), UnknownNameError, "did you mean 'linear'"),
         (est.RadiusMarginBasis(m=0), DataError, "from 1 to the 5"),
@@ -89,7 +89,7 @@ def test_tolerances_are_checked_before_any_run(estimator, tol):
         clone(estimator).set_params(tol=tol).fit(*samples())
 
 
-@each([est.RFE(), est.RFE(1), est.R2W2(), est.R2W2(1), est.RadiusMarginBasis(), est.RadiusMarginBasis(1), est.AROM(1)])
+@each([est.SVMRFE(), est.SVMRFE(1), est.R2W2(), est.R2W2(1), est.RadiusMarginBasis(), est.RadiusMarginBasis(1), est.AROM(1)])
 def test_there_is_nothing_to_select_from_constant_features(estimator):
     with pytest.raises(DataError, match="all 3 features are constant"):
         estimator.fit(np.ones((6, 3)), [0, 1] * 3)
@@ -110,10 +110,12 @@ def test_the_bias_takes_the_weight_of_constant_features(convert):
     X, y = samples()
     padded = convert(np.column_stack([X, np.full(len(X), -50.0)]))
     machine = est.RLP().fit(padded, y)
-    result = replace(machine.result_, rule=replace(machine.rule_, w=np.append(machine.rule_.w[:-1], 2.0), b=7.0))
-    rule = machine._read(result, padded, y).rule
+    result = replace(
+        machine.result_, classifier=replace(machine.classifier_, w=np.append(machine.classifier_.w[:-1], 2.0), b=7.0)
+    )
+    rule = machine._read(result, padded, y).classifier
     assert (rule.w[-1], rule.b) == (0, -93.0)
-    assert rule.decision_function(padded) == pytest.approx(result.rule.decision_function(padded), abs=1e-9)
+    assert rule.decision_function(padded) == pytest.approx(result.classifier.decision_function(padded), abs=1e-9)
 
 
 def test_one_class():

@@ -23,7 +23,7 @@ from dcprog.solvers.dispatch import Dispatcher
 
 PYOMO = {"pyomo:highs": ("LP", "QP"), "pyomo:appsi_highs": ("LP",)}
 """What Pyomo's own interfaces to HiGHS take; they do not say so themselves."""
-NAMES = [s.name for s in dcprog.solvers() if s.available] + list(PYOMO)
+NAMES = [s.name for s in dcprog.available_solvers() if s.available] + list(PYOMO)
 
 
 def samples(seed, n=30, d=6):

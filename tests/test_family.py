@@ -58,14 +58,14 @@ def test_programs_of_a_family_are_those_of_the_model():
 
 def test_the_meaning_of_a_solution_belongs_to_the_family_and_a_program_may_have_its_own():
     m = segment()
-    family = Family(m, derived={"sum": lambda a: a["x"].sum()}, rule=lambda a: float(a["sum"]))
+    family = Family(m, derived={"sum": lambda a: a["x"].sum()}, interpret=lambda a: float(a["sum"]))
     first = dcprog.solve(family.program(squares(m), 0, "first", stop_on=["sum"], tol=1e-8))
-    own = dcprog.solve(family.program(squares(m), 0, derived={"half": lambda a: a["x"] / 2}, rule=lambda a: a["half"]))
+    own = dcprog.solve(family.program(squares(m), 0, derived={"half": lambda a: a["x"] / 2}, interpret=lambda a: a["half"]))
     assert first.name == "first"
-    assert first.rule == pytest.approx(1.0)
-    assert own.rule == pytest.approx([0.25, 0.25])
-    with pytest.raises(DataError, match="rule is 3"):
-        Family(m, rule=3)
+    assert first.classifier == pytest.approx(1.0)
+    assert own.classifier == pytest.approx([0.25, 0.25])
+    with pytest.raises(DataError, match="interpret is 3"):
+        Family(m, interpret=3)
     with pytest.raises(DataError, match="derived is"):
         Family(m, derived={"sum": 1})
 
@@ -102,7 +102,7 @@ def test_what_a_family_refuses():
     with pytest.raises(dcprog.errors.DCProgError, match="another model"):
         family.program(squares(other), 0)
     with pytest.raises(DataError, match="pass it to Family"):
-        DCProgram(family, squares(m), 0, convex=[m.row])
+        DCProgram(family, squares(m), 0, assume_convex=[m.row])
 
 
 # Paths of any programs
@@ -238,7 +238,7 @@ def test_a_factory_takes_a_family_in_place_of_data_and_leaves_it_as_it_was(name)
     assert shared.model is family.model
     assert (one.status, one.objective) == (other.status, other.objective)
     np.testing.assert_array_equal(one.x, other.x)
-    np.testing.assert_array_equal(one.rule.predict(X), other.rule.predict(X))
+    np.testing.assert_array_equal(one.classifier.predict(X), other.classifier.predict(X))
     assert [(v.value, v.fixed, v.lb, v.ub) for v in family.model.component_data_objects(pyo.Var)] == variables
     assert [c.name for c in family.model.component_objects()] == components
     assert (family.compiled.feasible_set.A != A).nnz == 0
@@ -308,7 +308,7 @@ def test_three_classes_walk_warm():
     assert walk.builds == 1
     assert [r.status for r in walk] == [r.status for r in cold]
     assert [r.objective for r in walk] == pytest.approx([r.objective for r in cold], rel=1e-6)
-    assert all(set(r.rule.predict(X)) <= {0, 1, 2} for r in walk)
+    assert all(set(r.classifier.predict(X)) <= {0, 1, 2} for r in walk)
 
 
 def test_nothing_of_a_path_stays_but_its_results():
@@ -318,7 +318,7 @@ def test_nothing_of_a_path_stays_but_its_results():
     del data, labels
     gc.collect()
     assert [ref() for ref in gone] == [None, None]
-    assert walk[0].rule.predict(X).shape == y.shape
+    assert walk[0].classifier.predict(X).shape == y.shape
 
 
 # Open solvers

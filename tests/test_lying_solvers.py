@@ -13,7 +13,7 @@ import dcprog
 from dcprog import DCProgram, Status
 from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.certificate import verify
-from dcprog.convex.problem import ProblemClass, Subproblem
+from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.errors import SolverFailedError
 from dcprog.solvers import registry
 from dcprog.solvers.base import Feature, Session, Solver
@@ -210,7 +210,7 @@ def test_a_row_is_judged_in_its_own_units(factor, square):
 
 def box(c, Q=None):
     n = len(c)
-    return Subproblem(
+    return ConvexProblem(
         c=np.array(c, dtype=float),
         A=sp.csr_array((0, n)),
         row_lower=np.zeros(0),
@@ -262,7 +262,7 @@ def test_unbounded_is_said_with_a_ray_and_not_without():
 def test_a_start_that_falls_without_end_is_what_the_result_says(starts):
     m = pyo.ConcreteModel()
     m.x = pyo.Var(initialize=0.0)
-    result = dcprog.solve(DCProgram(m, g=0.5 * m.x**2, h=m.x**2), starts=starts, seed=0, jobs=1)
+    result = dcprog.solve(DCProgram(m, g=0.5 * m.x**2, h=m.x**2), starts=starts, seed=0, n_jobs=1)
     assert result.status is (Status.UNBOUNDED if starts > 1 else Status.CONVERGED)
 
 

@@ -11,10 +11,10 @@ from scipy.optimize import linprog
 from dcprog.methods.zero_norm import (
     NotSeparableError,
     arom_features,
-    kernel_arom,
-    l1_arom,
-    l2_arom,
-    multiclass_arom,
+    kernel_updates,
+    l1_updates,
+    l2_updates,
+    multiclass_updates,
     retrain,
     rfe_features,
     separation,
@@ -118,8 +118,8 @@ def test_thin_margins_are_found(seed):
     """A thousand points in the plane leave a gap of a thousandth of their size between the classes."""
     X = 0.1 * np.random.default_rng(seed).standard_normal((1000, 2))
     y = np.sign(X[:, 0])
-    for first in (next(l2_arom(X, y)), next(l1_arom(X, y))):
-        assert (y * first.rule.decision_function(X)).min() >= 1 - 1e-6
+    for first in (next(l2_updates(X, y)), next(l1_updates(X, y))):
+        assert (y * first.classifier.decision_function(X)).min() >= 1 - 1e-6
         assert 1 / np.abs(X[:, 0]).min() >= np.linalg.norm(first.w) * (1 - 1e-6), "x₁ alone separates, with a larger norm"
 
 
@@ -127,7 +127,7 @@ def test_monomials_of_small_inputs_are_separated():
     rng = np.random.default_rng(2)
     X = rng.uniform(-0.01, 0.01, (30, 4))
     Z, y = polynomial_features(X, 2), np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)
-    assert (y * next(l2_arom(Z, y)).rule.decision_function(Z)).min() >= 1 - 1e-6
+    assert (y * next(l2_updates(Z, y)).classifier.decision_function(Z)).min() >= 1 - 1e-6
 
 
 @pytest.mark.parametrize("unit", [1e-7, 1e-4, 1e4])
@@ -136,11 +136,11 @@ def test_every_method_is_blind_to_the_unit(unit):
     three = np.digitize(X[:, 0] + 0.1 * X[:, 1], [-0.5, 0.5])
     for norm in (1, 2):
         assert arom_features(unit * X, y, 2, norm=norm).tolist() == arom_features(X, y, 2, norm=norm).tolist()
-        walks = (islice(multiclass_arom(factor * X, three, norm=norm), 2) for factor in (1.0, unit))
+        walks = (islice(multiclass_updates(factor * X, three, norm=norm), 2) for factor in (1.0, unit))
         for known, scaled in zip(*walks, strict=True):
             np.testing.assert_allclose(unit * scaled.sizes, known.sizes, rtol=1e-4, atol=1e-6 * known.sizes.max())
     assert rfe_features(unit * X, y, 2).tolist() == rfe_features(X, y, 2).tolist()
-    known, scaled = next(kernel_arom(X, y, 1)), next(kernel_arom(unit * X, y, 1))
+    known, scaled = next(kernel_updates(X, y, 1)), next(kernel_updates(unit * X, y, 1))
     np.testing.assert_allclose(scaled.decision_function(unit * X), known.decision_function(X), rtol=1e-4, atol=1e-5)
 
 
@@ -169,10 +169,10 @@ def test_points_far_from_the_origin_are_separated(offset, spread):
     Z = np.random.default_rng(39).standard_normal((30, 6))
     y = np.where(Z[:, 0] > 0, 1.0, -1.0)
     X = (Z + offset) * np.array([1 / spread, 1, 1, 1, 1, spread])
-    for arom in (l1_arom, l2_arom):
+    for arom in (l1_updates, l2_updates):
         there, here = next(arom(X, y)), next(arom(X - X.mean(axis=0), y))
         np.testing.assert_allclose(there.w, here.w, rtol=1e-3, atol=1e-3 * np.abs(here.w).max())
-        assert (y * there.rule.decision_function(X)).min() >= 1 - 1e-5
+        assert (y * there.classifier.decision_function(X)).min() >= 1 - 1e-5
 
 
 @pytest.mark.filterwarnings("ignore:the hyperplane has the least total slack")

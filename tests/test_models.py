@@ -58,7 +58,7 @@ def test_svm_is_scikit_learns(seed, lam):
     value = (1 - lam) * hinge(X, y, w, b).sum() + lam / 2 * w @ w
     assert value * (1 - 1e-5) <= ours.objective <= value * (1 + 1e-9)  # libsvm stops up to 3e-6 above the minimum
     assert ours["w"] == pytest.approx(w, abs=1e-3)
-    assert (ours.rule.predict(X) == theirs.predict(X)).all()
+    assert (ours.classifier.predict(X) == theirs.predict(X)).all()
 
 
 @given(seed=SEED, lam=st.sampled_from([0.01, 0.1, 0.5]))
@@ -161,7 +161,7 @@ def test_all_kinds_of_data_give_the_same(name):
     words = np.where(y > 0, "yes", "no")
     for data in ((frame, words), (sp.csr_matrix(X), y > 0), (sp.coo_array(X), y.reshape(-1, 1)), (X.tolist(), list(y))):
         assert dcprog.solve(LINEAR[name](*data)).objective == pytest.approx(reference.objective, abs=1e-7)
-    rule = dcprog.solve(LINEAR[name](frame, words)).rule
+    rule = dcprog.solve(LINEAR[name](frame, words)).classifier
     assert set(rule.predict(frame)) <= {"yes", "no"}
     assert set(rule.selected_names()) <= {"a", "b", "c", "d"}
 
@@ -237,9 +237,9 @@ def test_circle_quadratic_fsv_selects_exactly_the_two_features():
     X = rng.uniform(-2, 2, (64, 4))
     y = np.where((X[:, :2] ** 2).sum(axis=1) > 1, 1, -1)
     results = dcprog.path(quadratic_fsv, X, y, lam=[0.05, 0.1, 0.2, 0.3, 0.4])
-    chosen = [tuple(r.rule.selected()) for r in results]
+    chosen = [tuple(r.classifier.selected()) for r in results]
     assert chosen.count((0, 1)) >= 3, chosen
-    assert np.mean(results[1].rule.predict(X) == y) > 0.95
+    assert np.mean(results[1].classifier.predict(X) == y) > 0.95
 
 
 def test_monomials():
@@ -275,7 +275,7 @@ def test_ranking_includes_features_while_the_error_drops():
     assert ranking.order[0] == 0
     assert 0 in ranking.selected
     assert (ranking.errors[: len(ranking.selected)].argmin()) == len(ranking.selected) - 1
-    assert np.array_equal(ranking.rule.selected(), ranking.selected)
+    assert np.array_equal(ranking.classifier.selected(), ranking.selected)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -341,7 +341,7 @@ def test_bad_data_is_a_value_error_before_any_solver_runs(name, mistake):
         (lambda X, y: fsv(X, y, weighting="men"), "did you mean 'mean'"),
         (lambda X, y: fsv(X, y, penalty="expo"), "did you mean 'exponential'"),
         (lambda X, y: svm_ranking(X, y, X[:, :2], y), "have to match"),
-        (lambda X, y: dcprog.solve(fsv(X, y)).rule.predict(X[:, :2]), "expected samples with 5 features"),
+        (lambda X, y: dcprog.solve(fsv(X, y)).classifier.predict(X[:, :2]), "expected samples with 5 features"),
     ],
 )
 def test_bad_parameters_are_value_errors(call, message):
@@ -357,9 +357,9 @@ def test_hard_margins_are_kept_by_few_features():
     X[:, 2] += np.sign(X[:, 2])
     result = dcprog.solve(models.separating_fsv(X, y))
     assert result.success
-    assert result.rule.selected().tolist() == [2]
-    assert (np.where(y == "up", 1.0, -1.0) * result.rule.decision_function(X) >= 1.0 - 1e-6).all()
-    assert (result.rule.predict(X) == y).all()
+    assert result.classifier.selected().tolist() == [2]
+    assert (np.where(y == "up", 1.0, -1.0) * result.classifier.decision_function(X) >= 1.0 - 1e-6).all()
+    assert (result.classifier.predict(X) == y).all()
     mixed = dcprog.solve(models.separating_fsv(np.zeros((4, 1)), [0, 1, 0, 1]))
     assert mixed.status == "infeasible"
     with pytest.raises(errors.DataError, match="alpha is 0"):

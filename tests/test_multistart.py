@@ -62,10 +62,10 @@ def slow_program(seconds, n=2):
 # ── the best, and what is said of it ──────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("jobs", [1, 2, None, -1])
-def test_the_best_of_all_is_returned_and_all_are_listed(jobs):
+@pytest.mark.parametrize("n_jobs", [1, 2, None, -1])
+def test_the_best_of_all_is_returned_and_all_are_listed(n_jobs):
     alone = dcprog.solve(two_valleys())
-    best = dcprog.solve(two_valleys(), starts=6, seed=0, jobs=jobs)
+    best = dcprog.solve(two_valleys(), starts=6, seed=0, n_jobs=n_jobs)
     assert best.status is Status.CONVERGED
     assert best.objective < alone.objective - 0.1
     assert [run["start"] for run in best.runs] == list(range(6))
@@ -73,10 +73,10 @@ def test_the_best_of_all_is_returned_and_all_are_listed(jobs):
     assert best.objective == min(run["objective"] for run in best.runs)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_start_that_falls_without_end_is_what_the_result_says(jobs):
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_start_that_falls_without_end_is_what_the_result_says(n_jobs):
     assert dcprog.solve(downhill()).objective == 0.0
-    result = dcprog.solve(downhill(), starts=8, seed=0, jobs=jobs)
+    result = dcprog.solve(downhill(), starts=8, seed=0, n_jobs=n_jobs)
     assert result.status is Status.UNBOUNDED
     assert not result.success
     assert len(result.runs) == 8
@@ -88,7 +88,7 @@ def test_all_starts_at_an_infeasible_program():
     m = pyo.ConcreteModel()
     m.x = pyo.Var(range(2), bounds=(0, 1))
     m.no = MatrixConstraint([[1.0, 1.0]], m.x, lower=3.0)
-    result = dcprog.solve(DCProgram(m, g=m.x[0] ** 2, h=0), starts=3, seed=0, jobs=1)
+    result = dcprog.solve(DCProgram(m, g=m.x[0] ** 2, h=0), starts=3, seed=0, n_jobs=1)
     assert result.status is Status.INFEASIBLE
     assert {run["status"] for run in result.runs} == {"infeasible"}
 
@@ -96,8 +96,8 @@ def test_all_starts_at_an_infeasible_program():
 @pytest.mark.parametrize("kind", MAKERS)
 def test_processes_find_what_one_finds(kind):
     program = MAKERS[kind](5)
-    alone = dcprog.solve(program, starts=5, seed=1, jobs=1)
-    together = dcprog.solve(program, starts=5, seed=1, jobs=3)
+    alone = dcprog.solve(program, starts=5, seed=1, n_jobs=1)
+    together = dcprog.solve(program, starts=5, seed=1, n_jobs=3)
     assert [run["status"] for run in together.runs] == [run["status"] for run in alone.runs]
     np.testing.assert_allclose([r["objective"] for r in together.runs], [r["objective"] for r in alone.runs], rtol=1e-9)
     np.testing.assert_allclose(together.x, alone.x, rtol=1e-7, atol=1e-9)
@@ -109,17 +109,17 @@ def test_a_rule_comes_back_from_the_workers():
 
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, 6))
-    result = dcprog.solve(fsv(X, np.sign(X[:, 0] + 0.1)), starts=4, seed=0, jobs=2)
-    assert result.rule.predict(X).shape == (40,)
+    result = dcprog.solve(fsv(X, np.sign(X[:, 0] + 0.1)), starts=4, seed=0, n_jobs=2)
+    assert result.classifier.predict(X).shape == (40,)
 
 
 # ── callbacks ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("jobs", [None, 1, 2])
-def test_a_callback_sees_every_state_of_every_start(jobs):
+@pytest.mark.parametrize("n_jobs", [None, 1, 2])
+def test_a_callback_sees_every_state_of_every_start(n_jobs):
     seen = []
-    result = dcprog.solve(two_valleys(), starts=4, seed=0, jobs=jobs, callback=seen.append)
+    result = dcprog.solve(two_valleys(), starts=4, seed=0, n_jobs=n_jobs, callback=seen.append)
     assert sum(state.iteration == 0 for state in seen) == 4
     assert len(seen) == sum(run["iterations"] + 1 for run in result.runs)
     assert min(state.f for state in seen) == pytest.approx(result.objective)
@@ -162,7 +162,7 @@ import sys; sys.path.insert(0, {tests!r})
 from test_multistart import *
 print("go", flush=True)
 began = time.time()
-result = dcprog.solve(slow_program(0.05), starts=40, seed=0, jobs={jobs})
+result = dcprog.solve(slow_program(0.05), starts=40, seed=0, n_jobs={n_jobs})
 print(result.status, result.objective, sum(r["status"] == "converged" for r in result.runs), len(result.runs))
 print(result.messages, file=sys.stderr) if any("one after" in m for m in result.messages) else None
 print({{r["status"] for r in result.runs}} <= {{"converged", "interrupted", "not_run"}})
@@ -170,10 +170,10 @@ print({{r["status"] for r in result.runs}} <= {{"converged", "interrupted", "not
 
 
 @pytest.mark.parametrize("group", [False, True])
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_in_a_process_with_workers(jobs, group):
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_in_a_process_with_workers(n_jobs, group):
     """To the process alone, as kill does, and to its whole group, as a terminal does."""
-    script = CTRL_C.format(tests=os.path.dirname(__file__), jobs=jobs)
+    script = CTRL_C.format(tests=os.path.dirname(__file__), n_jobs=n_jobs)
     process = subprocess.Popen(
         [sys.executable, "-c", script],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
@@ -195,10 +195,10 @@ def test_ctrl_c_in_a_process_with_workers(jobs, group):
 # ── time ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("jobs", [1, 2, None])
-def test_the_time_limit_covers_all_starts(jobs):
+@pytest.mark.parametrize("n_jobs", [1, 2, None])
+def test_the_time_limit_covers_all_starts(n_jobs):
     began = time.perf_counter()
-    result = dcprog.solve(slow_program(0.03), starts=100, seed=0, jobs=jobs, time_limit=1.5)
+    result = dcprog.solve(slow_program(0.03), starts=100, seed=0, n_jobs=n_jobs, time_limit=1.5)
     assert time.perf_counter() - began < 4.0
     assert result.status is Status.TIME_LIMIT
     assert np.isfinite(result.x).all()
@@ -209,13 +209,13 @@ def test_the_time_limit_covers_all_starts(jobs):
 
 
 def test_the_first_start_runs_however_little_time_there_is():
-    result = dcprog.solve(two_valleys(), starts=3, seed=0, jobs=2, time_limit=1e-3)
+    result = dcprog.solve(two_valleys(), starts=3, seed=0, n_jobs=2, time_limit=1e-3)
     assert np.isfinite(result.objective)
     assert len(result.runs) == 3
 
 
 def test_time_that_suffices_is_no_limit():
-    result = dcprog.solve(two_valleys(), starts=3, seed=0, jobs=1, time_limit=60.0)
+    result = dcprog.solve(two_valleys(), starts=3, seed=0, n_jobs=1, time_limit=60.0)
     assert result.status is Status.CONVERGED
 
 
@@ -230,7 +230,7 @@ def test_a_registered_solver_is_known_in_the_workers(monkeypatch):
 
     registry.register(Mine())
     program = MAKERS["LP"](3)
-    result = dcprog.solve(program, solver="mine", starts=4, seed=0, jobs=2)
+    result = dcprog.solve(program, solver="mine", starts=4, seed=0, n_jobs=2)
     assert result.solver == "mine"
     assert not result.messages
     assert {run["status"] for run in result.runs} == {"converged"}
@@ -245,7 +245,7 @@ def test_what_cannot_be_sent_runs_here():
     m = pyo.ConcreteModel()
     m.x = pyo.Var(range(2), bounds=(-1, 2), initialize=0.5)
     program = DCProgram(m, g=0.1 * m.x[0] ** 2 + 0.1 * m.x[1] ** 2, h=Locked()(m.x))
-    result = dcprog.solve(program, starts=4, seed=0, jobs=2)
+    result = dcprog.solve(program, starts=4, seed=0, n_jobs=2)
     assert result.status is Status.CONVERGED
     assert {run["status"] for run in result.runs} == {"converged"}
     assert any("one after the other" in message for message in result.messages)
@@ -264,12 +264,12 @@ class Picky(Slow):
         return super().gradient(x)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_function_that_fails_at_one_start_fails_that_one_only(jobs):
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_function_that_fails_at_one_start_fails_that_one_only(n_jobs):
     m = pyo.ConcreteModel()
     m.x = pyo.Var(range(1), bounds=(-2, 1), initialize=-0.5)
     program = DCProgram(m, g=0.1 * m.x[0] ** 2, h=Picky(0.0)(m.x))
-    result = dcprog.solve(program, starts=8, seed=0, jobs=jobs)
+    result = dcprog.solve(program, starts=8, seed=0, n_jobs=n_jobs)
     statuses = {run["status"] for run in result.runs}
     assert statuses == {"converged", "subproblem_failed"}
     assert result.status is Status.CONVERGED
@@ -277,7 +277,7 @@ def test_a_function_that_fails_at_one_start_fails_that_one_only(jobs):
     m.x[0].set_value(0.5)
     always = DCProgram(m, g=0.1 * m.x[0] ** 2, h=Picky(-9.0)(m.x))
     with pytest.raises(FunctionError, match="too far") as caught:
-        dcprog.solve(always, starts=3, seed=0, jobs=jobs)
+        dcprog.solve(always, starts=3, seed=0, n_jobs=n_jobs)
     assert caught.value.result is not None
 
 
@@ -296,11 +296,11 @@ def test_a_worker_that_is_killed_loses_its_start_only():
     m = pyo.ConcreteModel()
     m.x = pyo.Var(range(1), bounds=(-2, 2), initialize=1.5)
     program = DCProgram(m, g=0.1 * m.x[0] ** 2, h=Deadly(0.02)(m.x))
-    result = dcprog.solve(program, starts=8, seed=0, jobs=2)
+    result = dcprog.solve(program, starts=8, seed=0, n_jobs=2)
     assert any("worker process was killed" in message for message in result.messages)
     assert "not_run" in {run["status"] for run in result.runs}
     assert result.objective == pytest.approx(0.1 * 4 - 2.0)
-    again = dcprog.solve(two_valleys(), starts=4, seed=0, jobs=2)
+    again = dcprog.solve(two_valleys(), starts=4, seed=0, n_jobs=2)
     assert {run["status"] for run in again.runs} == {"converged"}
 
 
@@ -319,7 +319,7 @@ def test_random_starts_are_points_of_c_that_differ():
     C = program.compiled.feasible_set
     assert max(feasibility(C, program.compiled.lift(x)[: C.n]) for x in points) < 1e-7
     assert points.std(axis=0).min() > 50.0
-    best = dcprog.solve(program, starts=10, seed=0, jobs=1)
+    best = dcprog.solve(program, starts=10, seed=0, n_jobs=1)
     assert best.objective == pytest.approx(-0.5e-3 * 1e6)
     assert not any("projected" in message for message in best.messages)
 
@@ -340,7 +340,7 @@ def test_a_start_outside_the_domain_is_moved_into_it():
     m.x = pyo.Var(range(2), bounds=(0, None), initialize=1.0)
     m.cut = MatrixConstraint([[1.0, -1.0]], m.x, upper=-5.0)
     program = DCProgram(m, g=-pyo.log(m.x[0]) + m.x[0] + m.x[1], h=0)
-    result = dcprog.solve(program, x0={"x": [1.0, 7.0]}, starts=8, seed=0, jobs=1)
+    result = dcprog.solve(program, x0={"x": [1.0, 7.0]}, starts=8, seed=0, n_jobs=1)
     assert {run["status"] for run in result.runs} == {"converged"}
 
 
@@ -348,10 +348,10 @@ def test_a_start_outside_the_domain_is_moved_into_it():
 
 
 @pytest.mark.parametrize("starts", [1, 2])
-@pytest.mark.parametrize("jobs", [0, -5, "x", 1.5, True, np.nan, [2]])
-def test_jobs_that_are_no_number_of_processes(jobs, starts):
-    with pytest.raises(DataError, match="jobs is"):
-        dcprog.solve(two_valleys(), starts=starts, jobs=jobs)
+@pytest.mark.parametrize("n_jobs", [0, -5, "x", 1.5, True, np.nan, [2]])
+def test_jobs_that_are_no_number_of_processes(n_jobs, starts):
+    with pytest.raises(DataError, match="n_jobs is"):
+        dcprog.solve(two_valleys(), starts=starts, n_jobs=n_jobs)
 
 
 @pytest.mark.parametrize(

@@ -17,14 +17,14 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold
 
 from dcprog.convex.answer import Claim
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.datasets import generators
 from dcprog.errors import DataError, UnknownNameError
 from dcprog.methods.nlpsvm import kernel_nlpsvm, lp_svm, nlpsvm
 from dcprog.solvers import registry
 from dcprog.solvers.reductions.active_l1 import from_active_sets
 from dcprog.solvers.reductions.dual_penalty import L1Program, Primal, armijo_step, solve_small, solve_square
-from dcprog.solvers.reductions.l1_newton import NLPSVM
+from dcprog.solvers.reductions.l1_newton import L1Newton
 from dcprog.solvers.reductions.least_norm import TOLERANCE, least_norm, minimise
 
 
@@ -51,7 +51,7 @@ def as_vector(lp, z):
 def distance_to_optimal_points(lp, z, best):
     """Of the least 2-norm point of the optimal set from z, by PIQP on min ‖x‖² subject to A x ≥ r and c'x = best."""
     c, A, lower = stacked(lp)
-    problem = Subproblem(
+    problem = ConvexProblem(
         c=np.zeros(len(c)),
         A=sp.csc_array(np.vstack([A, c])),
         row_lower=np.append(lp.r, best),
@@ -255,7 +255,7 @@ def test_labels_of_any_kind():
     names = np.where(y > 0, "yes", "no")
     plane = lp_svm(X, names)
     assert plane.w == pytest.approx(lp_svm(X, y).w)
-    assert set(plane.rule.predict(X)) <= {"yes", "no"}
+    assert set(plane.classifier.predict(X)) <= {"yes", "no"}
 
 
 # Kernels
@@ -322,7 +322,7 @@ def test_bad_input_is_refused():
     with pytest.raises(DataError, match="2 features"):
         kernel_nlpsvm(X, y, rbf_kernel).predict(np.ones((1, 3)))
     with pytest.raises(UnknownNameError, match="epsilon"):
-        NLPSVM().open(subproblem(), {"epsilom": 0.1})
+        L1Newton().open(subproblem(), {"epsilom": 0.1})
 
 
 @needs_data
@@ -333,5 +333,5 @@ def test_correctness_of_table_2(name, nu, published):
     """Tenfold test correctness within two points; ν is fixed here, and tuned in benchmarks/nlpsvm.py."""
     X, y = load_real(name)
     folds = StratifiedKFold(10, shuffle=True, random_state=0).split(X, y)
-    correct = [(lp_svm(X[train], y[train], nu).rule.predict(X[test]) == y[test]).mean() for train, test in folds]
+    correct = [(lp_svm(X[train], y[train], nu).classifier.predict(X[test]) == y[test]).mean() for train, test in folds]
     assert 100 * np.mean(correct) == pytest.approx(published, abs=2.0)

@@ -18,13 +18,13 @@ import sys; sys.path.insert(0, {tests!r})
 from study_tools import *
 from dcprog.studies import compare
 print("go", flush=True)
-compare(small_data(), {out!r}, methods=("l2_l0_svm", "alignment"), folds=10, repeats=20, jobs=2)
+compare(small_data(), {out!r}, methods=("l2_l0_svm", "alignment"), folds=10, repeats=20, n_jobs=2)
 """
 STARTS = """
 import sys; sys.path.insert(0, {tests!r})
 from test_multistart import *
 print("go", flush=True)
-dcprog.solve(slow_program(0.02), starts=10_000, seed=0, jobs=2)
+dcprog.solve(slow_program(0.02), starts=10_000, seed=0, n_jobs=2)
 """
 FOLDS = """
 import sys; sys.path.insert(0, {tests!r})
@@ -111,7 +111,7 @@ def test_a_study_that_was_killed_goes_on(tmp_path):
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from study_tools import *\n"
         "from dcprog.studies import compare\n"
-        "compare(small_data(), sys.argv[2], methods=(*QUICK, 'alignment'), folds=5, jobs=2)\n"
+        "compare(small_data(), sys.argv[2], methods=(*QUICK, 'alignment'), folds=5, n_jobs=2)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script, TESTS, str(out)])
     while process.poll() is None and len(list(out.rglob("*-*.json"))) < 2:

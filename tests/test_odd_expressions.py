@@ -184,11 +184,10 @@ def test_limits_without_a_value():
         ({"derived": 3}, "derived is 3"),
         ({"derived": {"a": 3}}, "derived is"),
         ({"derived": {"x": len}}, "derived has 'x', which is a variable"),
-        ({"rule": 3}, "rule is 3"),
-        ({"like": 3}, "like is int"),
-        ({"convex": 3}, "convex is 3"),
-        ({"convex": "c"}, "convex is 'c'"),
-        ({"convex": [3]}, "convex lists 3"),
+        ({"interpret": 3}, "interpret is 3"),
+        ({"assume_convex": 3}, "assume_convex is 3"),
+        ({"assume_convex": "c"}, "assume_convex is 'c'"),
+        ({"assume_convex": [3]}, "assume_convex lists 3"),
     ],
 )
 def test_arguments_of_a_program(arguments, says):
@@ -201,7 +200,7 @@ def test_one_name_one_variable_and_one_constraint():
     m = model()
     m.c = pyo.Constraint(expr=pyo.exp(m.x[0]) <= 2)
     for stop_on in ("x", m.x, [m.x], ["x"]):
-        assert DCProgram(m, g=m.x[0] ** 2, h=0, stop_on=stop_on, convex=m.c).stop_on == ("x",)
+        assert DCProgram(m, g=m.x[0] ** 2, h=0, stop_on=stop_on, assume_convex=m.c).stop_on == ("x",)
 
 
 @pytest.mark.parametrize(

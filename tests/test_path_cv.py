@@ -205,7 +205,7 @@ def test_svm_ranking_takes_the_lam_of_the_linear_svm_and_the_first_fold():
     assert found.best_params_ == svms.best_params_
     assert (found.cv_results_["mean_test_score"] == svms.cv_results_["mean_test_score"]).all()
     ranking = svm_ranking(X[:40], y[:40], X[40:], y[40:], lam=found.best_params_["lam"])
-    assert (found.coef_[0] == ranking.rule.w).all()
+    assert (found.coef_[0] == ranking.classifier.w).all()
     assert (found.get_support(indices=True) == ranking.selected).all()
 
 

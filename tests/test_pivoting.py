@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from known_qps import INF, assert_kkt, limits_around, problem, seeds
 
 from dcprog.convex.certificate import verify
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.models import l2_l0_svm, svm
 from dcprog.solvers.reductions import active_set
 from dcprog.solvers.reductions.active_set import ActiveSetSession, _Clock
@@ -147,7 +147,7 @@ def test_units_do_not_matter(seed, unit):
     """Every second variable, and every second row, in other units."""
     p, z, y, _ = strict_qp(seed)
     columns, rows = np.where(np.arange(p.n) % 2, unit, 1.0), np.where(np.arange(p.m) % 2, 1 / unit, 1.0)
-    scaled = Subproblem(
+    scaled = ConvexProblem(
         p.c * columns,
         sp.csr_array(rows[:, None] * p.A.toarray() * columns),
         p.row_lower * rows,
@@ -232,7 +232,7 @@ def wide_problem(seed, kind, curved, m=12, n=80):
     limits = (np.where(kind >= 0, r, -INF), np.where(kind <= 0, r, INF))
     c = np.append(rng.uniform(0.5, 2.0, n), np.full(A.shape[1] - n, 10.0))
     Q = sp.csc_array(sp.diags_array(np.append(np.full(n, 0.5), np.zeros(A.shape[1] - n)))) if curved else None
-    return Subproblem(c, sp.csr_array(A), *limits, np.zeros(A.shape[1]), np.full(A.shape[1], INF), Q)
+    return ConvexProblem(c, sp.csr_array(A), *limits, np.zeros(A.shape[1]), np.full(A.shape[1], INF), Q)
 
 
 @pytest.mark.parametrize("curved", [False, True], ids=["LP", "QP"])

@@ -110,16 +110,16 @@ def two_features():
 def test_a_path_draws_the_selected_features(two_features):
     path = dcprog.path(fsv, *two_features, lam=[0.1, 0.5, 0.95])
     shown = PathDisplay.from_path(path, ax=new_axes())
-    expected = [(lam, j + 1) for lam, r in zip([0.1, 0.5, 0.95], path, strict=True) for j in r.rule.selected()]
+    expected = [(lam, j + 1) for lam, r in zip([0.1, 0.5, 0.95], path, strict=True) for j in r.classifier.selected()]
     (dots,) = shown.ax_.collections
     np.testing.assert_allclose(dots.get_offsets(), expected)
-    assert shown.counts() == [len(r.rule.selected()) for r in path]
+    assert shown.counts() == [len(r.classifier.selected()) for r in path]
     assert shown.ax_.get_xlabel() == "lam"
 
 
 def test_a_path_of_weights_of_a_kernel(two_features):
     path = dcprog.path(alignment, *two_features, lam=[0.1, 0.9])
-    assert PathDisplay.from_path(path, ax=new_axes()).counts() == [len(r.rule.selected()) for r in path]
+    assert PathDisplay.from_path(path, ax=new_axes()).counts() == [len(r.classifier.selected()) for r in path]
 
 
 def test_a_path_along_two_parameters_is_refused(two_features):

@@ -153,8 +153,8 @@ def test_nothing_is_rebuilt_between_iterations(kind):
 
 def test_several_starts_in_processes_give_what_one_process_gives():
     program = concave_on_polytope(8)
-    alone = dcprog.solve(program, starts=4, seed=3, jobs=1)
-    together = dcprog.solve(program, starts=4, seed=3, jobs=2)
+    alone = dcprog.solve(program, starts=4, seed=3, n_jobs=1)
+    together = dcprog.solve(program, starts=4, seed=3, n_jobs=2)
     assert alone.objective == together.objective
     assert alone.runs == together.runs
     assert alone.objective <= dcprog.solve(program).objective

@@ -17,10 +17,10 @@ from dcprog.methods.nlpsvm import kernel_nlpsvm, lp_svm, nlpsvm
 from dcprog.methods.zero_norm import (
     arom_features,
     converge,
-    kernel_arom,
-    l1_arom,
-    l2_arom,
-    multiclass_arom,
+    kernel_updates,
+    l1_updates,
+    l2_updates,
+    multiclass_updates,
     polynomial_features,
     polynomial_kernel,
     retrain,
@@ -32,9 +32,9 @@ from dcprog.models.arom import l2_arom as l2_program
 X0, Y0 = toy(12, 4, 0)
 RBF = partial(rbf_kernel, gamma=0.5)
 RULES = {
-    "LinearRule": lambda: lp_svm(X0, Y0).rule,
-    "ArgmaxRule": lambda: next(multiclass_arom(*three_classes(0, d=4), lam=1.0)).rule,
-    "KernelIterate": lambda: next(kernel_arom(X0, Y0)),
+    "LinearRule": lambda: lp_svm(X0, Y0).classifier,
+    "ArgmaxRule": lambda: next(multiclass_updates(*three_classes(0, d=4), lam=1.0)).classifier,
+    "KernelIterate": lambda: next(kernel_updates(X0, Y0)),
     "KernelSurface": lambda: kernel_nlpsvm(X0, Y0, RBF, method=lp_svm),
     "KernelRule": lambda: kernel_svm(X0, Y0),
 }
@@ -113,9 +113,9 @@ def test_labels_of_any_one_kind_are_taken():
 
 
 TRAINED = {
-    "l1_arom": lambda X: converge(l1_arom(X, Y0)),
-    "l2_arom": lambda X: converge(l2_arom(X, Y0)),
-    "kernel_arom": lambda X: next(kernel_arom(X, Y0)),
+    "l1_arom": lambda X: converge(l1_updates(X, Y0)),
+    "l2_arom": lambda X: converge(l2_updates(X, Y0)),
+    "kernel_arom": lambda X: next(kernel_updates(X, Y0)),
     "nlpsvm": lambda X: nlpsvm(X, Y0),
     "lp_svm": lambda X: lp_svm(X, Y0),
     "rfe": lambda X: rfe_features(X, Y0, 2),
@@ -135,7 +135,7 @@ def test_numbers_that_overflow_are_refused(train, size, capfd):
 
 def test_powers_that_overflow_are_refused():
     with pytest.raises(DataError, match="powers overflow in a kernel of degree 2"):
-        kernel_arom(1e60 * X0, Y0)
+        kernel_updates(1e60 * X0, Y0)
 
 
 @pytest.mark.parametrize("train", TRAINED)
@@ -157,10 +157,10 @@ def test_costs_of_slacks_are_positive_numbers(value):
 @pytest.mark.parametrize("value", ["x", None, -1, 0, 1.5, True])
 def test_counts_are_integers(value):
     for call in (
-        lambda: converge(l1_arom(X0, Y0), max_iter=value),
+        lambda: converge(l1_updates(X0, Y0), max_iter=value),
         lambda: nlpsvm(X0, Y0, max_iter=value),
-        lambda: kernel_arom(X0, Y0, max_terms=value),
-        lambda: kernel_arom(X0, Y0, degree=value),
+        lambda: kernel_updates(X0, Y0, max_terms=value),
+        lambda: kernel_updates(X0, Y0, degree=value),
         lambda: polynomial_features(X0, value),
         lambda: polynomial_kernel(X0, X0, value),
     ):
@@ -190,7 +190,7 @@ def test_polynomials_have_a_size_and_one_number_of_features():
 @pytest.mark.parametrize("value", ["x", [], None, 3])
 def test_constraints_have_a_name(value):
     for call in (
-        lambda: multiclass_arom(*three_classes(0), constraints=value),
+        lambda: multiclass_updates(*three_classes(0), constraints=value),
         lambda: arom_features(X0, Y0, 2, constraints=value),
         lambda: retrain(X0, Y0, [0], constraints=value),
     ):

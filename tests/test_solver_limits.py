@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from known_qps import INF, assert_kkt, problem
 
 from dcprog.convex.answer import Claim
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.solvers import registry
 from dcprog.solvers.adapters.highs import Highs
 from dcprog.solvers.adapters.piqp import PIQP
@@ -26,7 +26,7 @@ def large(n, m, density=1.0, seed=0):
         Q = M @ M.T / n
     else:
         Q, A = sp.eye_array(n), sp.random_array((m, n), density=density, rng=rng)
-    return Subproblem(
+    return ConvexProblem(
         rng.standard_normal(n), sp.csr_array(A), -np.ones(m), np.ones(m), -np.ones(n), np.ones(n), sp.csc_array(Q)
     )
 
@@ -42,7 +42,7 @@ def test_a_time_limit_is_kept(name, slow):
     p = slow
     if name == "columns":
         p = large(3000, 1500, 0.02)
-        p = Subproblem(p.c, p.A, p.row_lower, p.row_upper, np.zeros(p.n), np.full(p.n, INF), p.Q)
+        p = ConvexProblem(p.c, p.A, p.row_lower, p.row_upper, np.zeros(p.n), np.full(p.n, INF), p.Q)
     solver = registry.get(name)
     if not solver.available():
         pytest.skip(solver.install)

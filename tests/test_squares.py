@@ -107,7 +107,7 @@ def test_other_rows_are_refused(name):
     m = pyo.ConcreteModel()
     m.x, m.t = pyo.Var([0, 1], initialize=0.0), pyo.Var(initialize=5.0)
     m.row = pyo.Constraint(expr=ROWS[name](m))
-    problem = DCProgram(m, g=m.t, h=0, convex=[m.row]).compiled.subproblem
+    problem = DCProgram(m, g=m.t, h=0, assume_convex=[m.row]).compiled.subproblem
     assert "zⱼ² ≤ zₖ" in Squares().missing(problem)
 
 

@@ -189,7 +189,7 @@ def test_every_method_learns(name, data):
 
 
 def test_two_processes_give_the_same(data, whole, tmp_path):
-    two = compare(data, tmp_path / "out", methods=QUICK[::-1], folds=5, grids=SMALL, jobs=2)
+    two = compare(data, tmp_path / "out", methods=QUICK[::-1], folds=5, grids=SMALL, n_jobs=2)
     assert without_times(two.results) == without_times(whole.results)
 
 
@@ -229,14 +229,14 @@ def test_an_interrupted_run_goes_on_where_it_was(data, whole, tmp_path):
     assert without_times(rest.results) == without_times(whole.results)
 
 
-@pytest.mark.parametrize(("death", "jobs"), [(signal.SIGINT, 2), (signal.SIGKILL, 1)])
-def test_a_process_that_dies_loses_the_running_cells_at_most(death, jobs, data, tmp_path):
+@pytest.mark.parametrize(("death", "n_jobs"), [(signal.SIGINT, 2), (signal.SIGKILL, 1)])
+def test_a_process_that_dies_loses_the_running_cells_at_most(death, n_jobs, data, tmp_path):
     script = tmp_path / "run.py"
     script.write_text(
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from study_tools import *\n"
         "from dcprog.studies import compare\n"
-        f"found = compare(small_data(), 'out', methods=(*QUICK, 'alignment'), folds=5, jobs={jobs})\n"
+        f"found = compare(small_data(), 'out', methods=(*QUICK, 'alignment'), folds=5, n_jobs={n_jobs})\n"
         "print('interrupted' if found.interrupted else 'complete')\n"
     )
     words = [sys.executable, str(script), os.path.dirname(__file__)]
@@ -335,8 +335,8 @@ def test_a_directory_that_cannot_be_written(data, tmp_path):
 
 
 def test_jobs_and_repeats_are_numbers_that_make_sense(data, tmp_path):
-    with pytest.raises(DataError, match="jobs is 0"):
-        compare(data, tmp_path / "out", methods=["svm"], jobs=0)
+    with pytest.raises(DataError, match="n_jobs is 0"):
+        compare(data, tmp_path / "out", methods=["svm"], n_jobs=0)
     with pytest.raises(DataError, match="repeats is 0"):
         compare(data, tmp_path / "out", methods=["svm"], repeats=0)
 

@@ -18,13 +18,13 @@ import sys; sys.path.insert(0, sys.argv[1])
 from study_tools import *
 from dcprog.studies import compare
 {before}
-found = compare(small_data(), sys.argv[2], methods=QUICK, folds=5, grids=SMALL, jobs={jobs})
+found = compare(small_data(), sys.argv[2], methods=QUICK, folds=5, grids=SMALL, n_jobs={n_jobs})
 print("complete" if found.complete else found.failures)
 """
 
 
-def start(out, before="", jobs=1):
-    words = [sys.executable, "-c", RUN.format(before=before, jobs=jobs), os.path.dirname(__file__), str(out)]
+def start(out, before="", n_jobs=1):
+    words = [sys.executable, "-c", RUN.format(before=before, n_jobs=n_jobs), os.path.dirname(__file__), str(out)]
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -61,11 +61,11 @@ def test_a_run_that_was_killed_while_it_began(tmp_path):
         Store(tmp_path / "foreign", "demo")
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_full_disk_is_said_and_what_is_finished_is_kept(jobs, tmp_path):
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_full_disk_is_said_and_what_is_finished_is_kept(n_jobs, tmp_path):
     """By a limit on the size of files, which fails as a full disk does: the manifest fits, a cell does not."""
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (300, resource.RLIM_INFINITY))"
-    said, complaints = start(tmp_path / "out", limit, jobs).communicate(timeout=120)
+    said, complaints = start(tmp_path / "out", limit, n_jobs).communicate(timeout=120)
     assert said == ""
     assert "DataError" in complaints.splitlines()[-1]
     assert "cannot be written" in complaints

@@ -86,7 +86,7 @@ def test_seven_of_the_known_problems_reach_the_optimum_from_the_published_start(
 
 def test_random_starts_reach_the_optimum_of_problem_9():
     program, optimum = PROBLEMS["problem_9"]()
-    result = dcprog.solve(program, starts=12, seed=0, jobs=1)
+    result = dcprog.solve(program, starts=12, seed=0, n_jobs=1)
     assert result.objective == pytest.approx(optimum, abs=1e-6)
     assert len(result.runs) == 12
     assert min(run["objective"] for run in result.runs) == result.objective

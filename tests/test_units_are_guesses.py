@@ -9,6 +9,7 @@ import pytest
 import dcprog
 from dcprog import DCProgram, Status
 from dcprog.algorithms.further import farther
+from dcprog.convex.certificate import violation
 from dcprog.testing import criticality
 
 
@@ -75,3 +76,16 @@ def test_noise_beside_a_bound_does_not_keep_steps_short():
     assert result.status is Status.CONVERGED
     assert result.objective < -25
     assert criticality(plain, result.x) <= 1e-5
+
+
+@pytest.mark.parametrize("z", [[1.5, 0.0], [0.2, -1.4]])
+def test_sizes_of_the_point_say_what_a_violation_is(z):
+    """The last word on feasibility: 1 for a row that is violated by all that it is made of, whatever units were guessed."""
+    compiled = two_rows(1.0).compiled
+    outside = violation(compiled.feasible_set, np.array(z), np.ones(2))
+    assert 0.05 < outside < 1
+    for unit in (1e-6, 1e6):
+        scaled = two_rows(unit, 1 / unit).compiled
+        point = np.array([z[0] * unit, z[1] / unit])
+        assert violation(scaled.feasible_set, point, np.array([unit, 1 / unit])) == pytest.approx(outside, rel=1e-6)
+    assert violation(compiled.feasible_set, np.array([0.1, -0.9]), np.ones(2)) == 0

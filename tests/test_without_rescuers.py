@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import dcprog
 from dcprog import DCProgram
 from dcprog.algorithms.criticality import Criticality, Trace, _curved_gap, _linear_gap
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.convex.scaling import WELL_SCALED, _well_scaled
 from dcprog.solvers.reductions.columns import PRICE_TOLERANCE, ColumnsSession
 
@@ -69,7 +69,7 @@ def test_prices_of_columns(seed):
     A = rng.integers(-2, 3, (m, n)) * (rng.random((m, n)) < 0.8).astype(float)
     y = rng.integers(-3, 4, m).astype(float)
     c = A.T @ y + rng.choice([0.0, -1e-13, 1e-13, -1e-6, 1.0, -1.0], n)
-    problem = Subproblem(
+    problem = ConvexProblem(
         c=c,
         A=sp.csc_array(A),
         row_lower=np.full(m, -1.0),

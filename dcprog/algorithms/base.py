@@ -18,10 +18,10 @@ from dcprog.algorithms.criticality import ROUNDING, Certificate, Criticality, Mu
 from dcprog.algorithms.further import falls_for_ever, further
 from dcprog.algorithms.result import State, Status, relative_step
 from dcprog.algorithms.start import Start, feasible_start
-from dcprog.algorithms.stopping import Function, Gap, MaxIter, Rule, Step, TimeLimit
+from dcprog.algorithms.stopping import Function, Gap, MaxIter, Step, StoppingRule, TimeLimit
 from dcprog.convex.answer import Claim
 from dcprog.convex.certificate import TOLERANCE, value_of_violation, value_size
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.errors import DataError, DCProgError, FunctionError, SolverFailedError
 from dcprog.program.dc_program import DCProgram
 from dcprog.program.gradients import wrong_gradient
@@ -64,7 +64,7 @@ class Algorithm(ABC):
         Name of the solver for the subproblems, or ``"auto"``.
     x0 : array, mapping of names to arrays, or None
         Start; by default the model's values. A point outside C is projected onto C.
-    stop : Rule, optional
+    stop : StoppingRule, optional
         By default Algorithm 4.1's rule with the program's tolerance, or a gap of rounding size, or 1000 iterations; the run
         goes on where the certificate does not hold yet. A rule of your own ends the run in any case.
     time_limit : float, optional
@@ -90,7 +90,7 @@ class Algorithm(ABC):
         *,
         solver: str = "auto",
         x0: Any = None,
-        stop: Rule | None = None,
+        stop: StoppingRule | None = None,
         time_limit: float | None = None,
         solver_options: Mapping[str, Any] | None = None,
         tol: float | None = None,
@@ -126,7 +126,7 @@ class Algorithm(ABC):
         """Raise a CapabilityError if the algorithm cannot be applied to ``program``."""
 
     @classmethod
-    def default_rule(cls, program: DCProgram, tol: float | None = None, max_iter: int = 1000) -> Rule:
+    def default_rule(cls, program: DCProgram, tol: float | None = None, max_iter: int = 1000) -> StoppingRule:
         """Algorithm 4.1's rule on the program's variables, or a gap of rounding size, or the iteration limit."""
         step = tol if tol is not None else program.tol if program.tol is not None else DEFAULT_TOL
         return Step(step, program.stop_on) | Gap(NOISE) | MaxIter(max_iter)
@@ -310,16 +310,16 @@ def subgradient(program: DCProgram, x: Vector) -> Vector:
     return u
 
 
-def as_rule(stop: Any) -> Rule:
+def as_rule(stop: Any) -> StoppingRule:
     """A rule, or a function of the state that says True to stop."""
-    if isinstance(stop, Rule):
+    if isinstance(stop, StoppingRule):
         return stop
     if callable(stop) and not isinstance(stop, type):
         return Function(stop)
     raise DataError(f"stop is {stop!r}: pass a rule such as Gap(1e-8) | MaxIter(100), or a function of the state")
 
 
-def _stopped(unsolved: SubproblemUnsolved, problem: Subproblem, cost: Vector, start: Vector) -> AlgorithmStopped:
+def _stopped(unsolved: SubproblemUnsolved, problem: ConvexProblem, cost: Vector, start: Vector) -> AlgorithmStopped:
     if unsolved.claim is Claim.UNBOUNDED:
         if recession_ray(problem, cost, start, PROOF_SECONDS) is None:
             return AlgorithmStopped(

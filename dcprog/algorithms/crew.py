@@ -145,9 +145,9 @@ def work_off(folder: str) -> Unreadable | None:
 
 
 def _hand_in(place: Path, i: int, ended: Ended) -> None:
-    """The rule of a result may refer to all the data: it is made anew where it is needed."""
+    """The classifier of a result may refer to all the data: it is made anew where it is needed."""
     if ended.result is not None:
-        ended.result.rule = None
+        ended.result.classifier = None
     try:
         _put(place / f"{i}{DONE}", ended)
     except Exception as error:  # whatever pickling the user's objects comes up with

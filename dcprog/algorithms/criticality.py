@@ -28,8 +28,8 @@ import scipy.sparse as sp
 
 from dcprog.algorithms.further import farther, lowest
 from dcprog.algorithms.result import State
-from dcprog.convex.certificate import DUAL_NOISE, completed, feasibility, usual_duals, value_of_violation
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.certificate import DUAL_NOISE, completed, usual_duals, value_of_violation, violation
+from dcprog.convex.problem import ConvexProblem
 from dcprog.errors import CapabilityError, DCProgError
 from dcprog.program.compile import Compiled
 from dcprog.solvers.dispatch import Dispatcher
@@ -48,6 +48,8 @@ FLAT = 1e-4
 """A fall below this share of what the gap may be is none: where f is curved, the first-order gap is its square root."""
 CURVED_SECONDS = 10.0
 """For the first-order gap over a curved set; without it nothing is certified."""
+LEAST_SIZE = 1e-9
+"""Of a variable, as a share of its unit: less is rounding."""
 FEASIBLE = 1e-5
 """Violation of a row, relative to its terms: ten times what a solver may leave, since sizes differ from units."""
 TRIALS = 6
@@ -60,11 +62,13 @@ class Trace:
 
     values: list[float] = field(default_factory=list)
     sizes: list[float] = field(default_factory=list)
+    start: Vector | None = None
     _marks: list[tuple[int, State]] = field(default_factory=list)
 
     def add(self, state: State) -> None:
         """The next iterate; those at powers of two are kept until the run is four times as long. The start and the first
         step say nothing of sizes: they may be far away."""
+        self.start = state.x if self.start is None else self.start
         self.values.append(state.level)
         self.sizes.append(state.size)
         k = len(self.values)
@@ -78,6 +82,10 @@ class Trace:
     def fall(self) -> float:
         """How far f fell over the run."""
         return self.values[0] - self.values[-1]
+
+    def way(self, x: Vector) -> Vector:
+        """How far each variable came since the start."""
+        return np.zeros_like(x) if self.start is None else np.abs(x - self.start)
 
     def travel(self, x: Vector) -> Vector:
         """How far each variable was from x of late."""
@@ -186,7 +194,7 @@ class Criticality:
             max(gap, state.level - following.level) <= self.tol * variation + ROUNDING * T
             and theta <= 10 * self.tol * variation + ROUNDING * rounding
             and bool(self._visible(around).all())
-            and self._is_feasible(around)
+            and self._is_feasible(around, trace)
         )
         return Certificate(gap, theta, variation, holds)
 
@@ -201,10 +209,13 @@ class Criticality:
         gap += value_of_violation(self.compiled.subproblem, around.z, m.rows, m.constraints)
         return max(gap, 0.0) if gap >= -ROUNDING * around.T else theta
 
-    def _is_feasible(self, around: Around) -> bool:
-        p = self.compiled.subproblem
-        sizes = np.where(around.D > 0, around.D, self.unit)
-        return p.is_box or feasibility(p, around.z, p.units(sizes)) <= FEASIBLE
+    def _is_feasible(self, around: Around, trace: Trace) -> bool:
+        """By the sizes D, and by how far a variable came since the start, if that is no more than its unit; beside 0 by a
+        small share of its unit, since all that moves there is rounding."""
+        p, n = self.compiled.subproblem, self.compiled.n
+        sizes = np.maximum(np.where(around.D > 0, around.D, self.unit), LEAST_SIZE * np.minimum(self.unit, 1.0))
+        sizes[:n] = np.maximum(sizes[:n], np.minimum(self.unit[:n], trace.way(around.z[:n])))
+        return p.is_box or violation(p, around.z, sizes) <= FEASIBLE
 
     def _visible(self, around: Around) -> Mask:
         """The columns that nothing hides: r is small for its own terms, or what it could bring is rounding."""
@@ -297,7 +308,7 @@ def _complementarity(y: Vector, activity: Vector, lower: Vector, upper: Vector) 
     return float(np.abs(y[active]) @ np.maximum(slack, 0.0))
 
 
-def _curved_gap(p: Subproblem, z: Vector, slope: Vector, D: Vector) -> tuple[float, Vector | None]:
+def _curved_gap(p: ConvexProblem, z: Vector, slope: Vector, D: Vector) -> tuple[float, Vector | None]:
     """max {⟨slope, −d⟩ : z + d ∈ C, |d| ≤ D}, and its d, by a verified solution.
 
     Directions of the linearised set leave a curved one at once, so that f seems to fall in none of them.
@@ -310,7 +321,7 @@ def _curved_gap(p: Subproblem, z: Vector, slope: Vector, D: Vector) -> tuple[flo
     return max(float(slope @ (z - lowest_there)), 0.0), lowest_there - z
 
 
-def _linear_gap(p: Subproblem, z: Vector, slope: Vector, D: Vector) -> tuple[float, Vector | None]:
+def _linear_gap(p: ConvexProblem, z: Vector, slope: Vector, D: Vector) -> tuple[float, Vector | None]:
     """max {⟨slope, −d⟩ : z + d in the linearised set, |d| ≤ D}, bounded from above by the duals of HiGHS, and its d.
 
     The LP is in units of D. Whatever the duals are, the bound holds; it is ∞ where there are none.
@@ -319,7 +330,7 @@ def _linear_gap(p: Subproblem, z: Vector, slope: Vector, D: Vector) -> tuple[flo
     cuts = np.array([psi.gradient(z) for psi in p.constraints]).reshape(-1, p.n)
     rooms = np.maximum(np.array([-psi.value(z) for psi in p.constraints]), 0.0)
     unit = np.where(D > 0, D, 1.0)
-    step = Subproblem(
+    step = ConvexProblem(
         c=slope * unit,
         A=sp.csc_array(sp.vstack([p.A, sp.csr_array(cuts)]) @ sp.diags_array(unit)),
         row_lower=np.concatenate([np.minimum(p.row_lower - activity, 0.0), np.full(len(rooms), -np.inf)]),

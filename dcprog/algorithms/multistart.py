@@ -33,7 +33,7 @@ FEASIBLE = 1e-6
 NOT_RUN = "not_run"
 
 
-def check_starts(starts: int, seed: int | None, jobs: int | None) -> None:
+def check_starts(starts: int, seed: int | None, n_jobs: int | None) -> None:
     """Arguments of :func:`dcprog.solve`.
 
     >>> check_starts(2, -1, None)
@@ -44,7 +44,7 @@ def check_starts(starts: int, seed: int | None, jobs: int | None) -> None:
         raise DataError(f"starts is {starts!r}: pass an integer ≥ 1")
     if seed is not None and not (_whole(seed) and seed >= 0):
         raise DataError(f"seed is {seed!r}: pass an integer ≥ 0, or None for another one each time")
-    check_jobs(jobs)
+    check_jobs(n_jobs)
 
 
 def _whole(value: object) -> bool:
@@ -58,7 +58,7 @@ def best_of(
     x0: Any,
     starts: int,
     seed: int | None,
-    jobs: int | None,
+    n_jobs: int | None,
     settings: Mapping[str, Any],
     callback: Callback | None = None,
 ) -> Result:
@@ -73,8 +73,8 @@ def best_of(
     centre = centre_of(program, x0, settings["time_limit"])
     points = spread(program.compiled.lower, program.compiled.upper, centre, starts - 1, np.random.default_rng(seed))
     work = Work(run, kind, program, dict(settings), centre, registry.registered())
-    most = 1 if callback is not None else processes(jobs, starts)
-    race = _Race(work, [x0, *points], deadline, callback, most, patience=PATIENCE if jobs is None else 0.0)
+    most = 1 if callback is not None else processes(n_jobs, starts)
+    race = _Race(work, [x0, *points], deadline, callback, most, patience=PATIENCE if n_jobs is None else 0.0)
     race.finish()
     return _verdict(race)
 
@@ -192,8 +192,8 @@ def _verdict(race: _Race) -> Result:
         raise KeyboardInterrupt  # before there was anything to keep
     best_one = _best(race.work.program, found)
     best, program = found[best_one], race.work.program
-    if program.rule is not None and best.rule is None and np.isfinite(best.objective):
-        best.rule = program.rule(best.arrays)
+    if program.interpret is not None and best.classifier is None and np.isfinite(best.objective):
+        best.classifier = program.interpret(best.arrays)
     runs = [_line(i, found.get(i)) for i in range(len(race.points))]
     messages = [*best.messages, *_remarks(race, found, best_one), *race.messages]
     return replace(best, status=_status(race, found, best), runs=runs, messages=messages)

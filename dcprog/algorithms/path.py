@@ -15,7 +15,7 @@ from dcprog import algorithms
 from dcprog.algorithms.base import Algorithm
 from dcprog.algorithms.result import Result, Status
 from dcprog.algorithms.run import check_limits, run
-from dcprog.algorithms.stopping import Rule
+from dcprog.algorithms.stopping import StoppingRule
 from dcprog.errors import DataError, ModelError
 from dcprog.program.dc_program import DCProgram
 from dcprog.program.family import Family
@@ -52,7 +52,7 @@ def path(
     continuation: bool = False,
     tol: float | None = None,
     max_iter: int = 1000,
-    stop: Rule | Callable[[DCProgram], Rule] | None = None,
+    stop: StoppingRule | Callable[[DCProgram], StoppingRule] | None = None,
     **parameters: Any,
 ) -> Path:
     """Solve a program for every combination of the parameters given as lists, the last one varying fastest.
@@ -88,7 +88,7 @@ def path(
     >>> from dcprog.models import fsv
     >>> data = dcprog.datasets.load("breast_cancer", standardise=True)
     >>> results = path(fsv, data.X, data.y, lam=[0.05, 0.5, 0.95])
-    >>> [len(r.rule.selected()) for r in results], results.builds
+    >>> [len(r.classifier.selected()) for r in results], results.builds
     ([3, 1, 0], 1)
 
     Any model, without data:
@@ -135,8 +135,8 @@ def _still_open(dispatcher: Dispatcher | None, program: DCProgram, *, rewind: bo
     return dispatcher
 
 
-def _rule(stop: Rule | Callable[[DCProgram], Rule] | None, program: DCProgram) -> Rule | None:
-    return stop if stop is None or isinstance(stop, Rule) else stop(program)
+def _rule(stop: StoppingRule | Callable[[DCProgram], StoppingRule] | None, program: DCProgram) -> StoppingRule | None:
+    return stop if stop is None or isinstance(stop, StoppingRule) else stop(program)
 
 
 def _programs(source: Any, arguments: tuple[Any, ...], parameters: Mapping[str, Any]) -> Iterator[tuple[Point, DCProgram]]:

@@ -167,7 +167,7 @@ class Result(Mapping[str, np.ndarray]):
     rebuilds: int = 0
     messages: list[str] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list, repr=False)
-    rule: Any = field(default=None, repr=False)
+    classifier: Any = field(default=None, repr=False)
     """What the solution means, e.g. a classifier, where the program says so; not saved."""
 
     @property

@@ -17,7 +17,7 @@ from dcprog.algorithms.log import Log
 from dcprog.algorithms.multistart import best_of, check_starts
 from dcprog.algorithms.result import Record, Result, State, Status
 from dcprog.algorithms.start import Infeasible, NoStart
-from dcprog.algorithms.stopping import Rule
+from dcprog.algorithms.stopping import StoppingRule
 from dcprog.convex.answer import Claim
 from dcprog.errors import DataError, FunctionError, ModelError, SolverFailedError
 from dcprog.program.dc_program import DCProgram
@@ -38,9 +38,9 @@ def solve(
     callback: Callback | None = None,
     starts: int = 1,
     seed: int | None = None,
-    stop: Rule | Callable[[State], bool] | None = None,
+    stop: StoppingRule | Callable[[State], bool] | None = None,
     solver_options: Mapping[str, Any] | None = None,
-    jobs: int | None = None,
+    n_jobs: int | None = None,
     fallback: bool = True,
     verbose: bool = False,
 ) -> Result:
@@ -52,7 +52,7 @@ def solve(
     algorithm : str
         ``"dca"`` or ``"sla"``.
     solver : str
-        A name that ``dcprog.solvers()`` lists, ``"pyomo:<name>"`` for anything Pyomo's SolverFactory knows, or ``"auto"``.
+        A name that ``dcprog.available_solvers()`` lists, ``"pyomo:<name>"`` for anything that Pyomo knows, or ``"auto"``.
     x0 : array or mapping of names to arrays, optional
         Start. By default the model's values, else a feasible point.
     tol : float, optional
@@ -64,12 +64,12 @@ def solve(
     starts, seed : int
         With ``starts`` > 1 the run is repeated from random points of C, in several processes where that pays, and the best
         is returned; ``result.runs`` reports all of them.
-    stop : Rule or callable, optional
+    stop : StoppingRule or callable, optional
         Replaces the algorithm's rule and ``max_iter``, as in ``Gap(1e-8) | MaxIter(100)``, or a function of the state that
         says True. It ends the run in any case; the status is ``converged`` only if the certificate holds there.
     solver_options : mapping, optional
         Passed to the solver as they are.
-    jobs : int, optional
+    n_jobs : int, optional
         Processes for several starts; by default, and with −1, as many as there are cores.
     fallback : bool
         Whether other solvers are asked where the answer of the one named does not hold. If not, that raises a
@@ -87,7 +87,7 @@ def solve(
     check_limits(tol, max_iter)
     if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
         raise DataError(f"time_limit is {time_limit!r}: pass seconds > 0, or None for no limit")
-    check_starts(starts, seed, jobs)
+    check_starts(starts, seed, n_jobs)
     if solver_options is not None and not isinstance(solver_options, Mapping):
         raise DataError(f"solver_options is {solver_options!r}: pass a dict of the solver's own options")
     kind = algorithms.get(algorithm)
@@ -104,7 +104,7 @@ def solve(
     if starts == 1:
         result = run(kind(program, x0=x0, **settings), log or callback)
     else:
-        result = best_of(run, kind, program, x0, starts, seed, jobs, settings, log or callback)
+        result = best_of(run, kind, program, x0, starts, seed, n_jobs, settings, log or callback)
     if log is not None:
         log.close(result)
     return result
@@ -181,7 +181,7 @@ def _result(
         assumptions=tuple(getattr(program, "assumptions", ())),
         rebuilds=algorithm.dispatcher.rebuilds,
         messages=messages,
-        rule=None if program.rule is None or best is None else program.rule(arrays),
+        classifier=None if program.interpret is None or best is None else program.interpret(arrays),
     )
 
 

@@ -6,24 +6,16 @@ It is written from its own definition and shares no step with DCA: that both wal
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 import numpy as np
 
 from dcprog.algorithms.base import NOISE, Algorithm, subgradient
 from dcprog.algorithms.result import State
-from dcprog.algorithms.stopping import Gap, MaxIter, Rule
+from dcprog.algorithms.stopping import Gap, MaxIter, StoppingRule
 from dcprog.convex.problem import ProblemClass
 from dcprog.errors import CapabilityError
 from dcprog.program.dc_program import DCProgram
 from dcprog.solvers.base import Feature
-
-
-@dataclass(frozen=True)
-class Stationary(Gap):
-    """Algorithm 4.2's rule: zᵀ(xᵏ⁺¹ − xᵏ) = 0, up to rounding."""
-
-    tol: float = NOISE
 
 
 class SLA(Algorithm):
@@ -50,9 +42,9 @@ class SLA(Algorithm):
             )
 
     @classmethod
-    def default_rule(cls, program: DCProgram, tol: float | None = None, max_iter: int = 1000) -> Rule:
-        """zᵀ(xᵏ⁺¹ − xᵏ) = 0 up to rounding (or ``tol``), or the iteration limit."""
-        return (Stationary() if tol is None else Stationary(tol)) | MaxIter(max_iter)
+    def default_rule(cls, program: DCProgram, tol: float | None = None, max_iter: int = 1000) -> StoppingRule:
+        """zᵀ(xᵏ⁺¹ − xᵏ) = 0, which is minus the gap, up to rounding (or ``tol``), or the iteration limit."""
+        return Gap(NOISE if tol is None else tol) | MaxIter(max_iter)
 
     def advance(self, state: State) -> State:
         began = time.perf_counter()

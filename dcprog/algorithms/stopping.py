@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from dcprog.algorithms.result import State, Status
 
 
-class Rule(ABC):
+class StoppingRule(ABC):
     """A stopping rule: what :meth:`check` makes of each state."""
 
     @abstractmethod
@@ -33,15 +33,15 @@ class Rule(ABC):
     def start(self) -> None:
         """Called once, when an algorithm starts."""
 
-    def __or__(self, other: Rule) -> Rule:
+    def __or__(self, other: StoppingRule) -> StoppingRule:
         return Either(self, other)
 
-    def __and__(self, other: Rule) -> Rule:
+    def __and__(self, other: StoppingRule) -> StoppingRule:
         return Both(self, other)
 
 
 @dataclass(frozen=True)
-class Step(Rule):
+class Step(StoppingRule):
     """Algorithm 4.1's rule: min(|Δxᵢ|, |Δxᵢ/xᵢ|) ≤ tol for every i, on all variables or on the named ones."""
 
     tol: float = 1e-6
@@ -55,7 +55,7 @@ class Step(Rule):
 
 
 @dataclass(frozen=True)
-class Gap(Rule):
+class Gap(StoppingRule):
     """The gap of criticality of the iterate before is at most tol, relative to the size of the terms of f.
 
     A gap that is as far below zero is no sign of convergence, but of a defect.
@@ -70,7 +70,7 @@ class Gap(Rule):
 
 
 @dataclass(frozen=True)
-class Function(Rule):
+class Function(StoppingRule):
     """A function of the state that says True to stop."""
 
     function: Callable[[State], bool]
@@ -80,7 +80,7 @@ class Function(Rule):
 
 
 @dataclass(frozen=True)
-class MaxIter(Rule):
+class MaxIter(StoppingRule):
     """At most ``limit`` iterations."""
 
     limit: int = 1000
@@ -90,7 +90,7 @@ class MaxIter(Rule):
 
 
 @dataclass
-class TimeLimit(Rule):
+class TimeLimit(StoppingRule):
     """At most ``seconds`` since the algorithm started."""
 
     seconds: float
@@ -103,10 +103,10 @@ class TimeLimit(Rule):
         return Status.TIME_LIMIT if time.perf_counter() - self._began >= self.seconds else None
 
 
-class Either(Rule):
+class Either(StoppingRule):
     """Stops when one of its rules does; convergence wins over limits."""
 
-    def __init__(self, *rules: Rule) -> None:
+    def __init__(self, *rules: StoppingRule) -> None:
         self.rules = rules
 
     def start(self) -> None:
@@ -124,10 +124,10 @@ class Either(Rule):
         return " | ".join(map(repr, self.rules))
 
 
-class Both(Rule):
+class Both(StoppingRule):
     """Stops when all of its rules do."""
 
-    def __init__(self, *rules: Rule) -> None:
+    def __init__(self, *rules: StoppingRule) -> None:
         self.rules = rules
 
     def start(self) -> None:

@@ -153,7 +153,7 @@ def solvers(json: Json = False) -> None:
     from dcprog.cli import output
     from dcprog.solvers import available as listing
 
-    output.table([info.to_dict() for info in listing.solvers()], json)
+    output.table([info.to_dict() for info in listing.available_solvers()], json)
 
 
 @app.command()

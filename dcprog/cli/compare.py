@@ -74,7 +74,7 @@ def compare(
             folds=folds,
             repeats=repeats,
             seed=seed,
-            jobs=jobs,
+            n_jobs=jobs,
             dask=dask,
             watch=watching,
         )

@@ -78,8 +78,8 @@ def selected_features(problem: Problem, result: Result) -> list[str] | None:
     if problem.data is None or not np.isfinite(result.objective):
         return None
     names = problem.data.feature_names
-    if hasattr(result.rule, "selected"):
-        chosen = result.rule.selected()
+    if hasattr(result.classifier, "selected"):
+        chosen = result.classifier.selected()
     elif "theta" in result and result["theta"].size == len(names):
         chosen = np.flatnonzero(result["theta"] > 1e-2)
     elif "w" in result and result["w"].size == len(names):

@@ -57,7 +57,7 @@ def reproduce(
             tables=comma_separated(table),
             data=comma_separated(data),
             methods=comma_separated(methods),
-            jobs=jobs,
+            n_jobs=jobs,
             dask=dask,
             watch=watching,
         )

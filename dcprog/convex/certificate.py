@@ -20,7 +20,7 @@ import numpy as np
 
 from dcprog.convex.answer import Answer
 from dcprog.convex.multipliers import multipliers
-from dcprog.convex.problem import Subproblem, Units
+from dcprog.convex.problem import ConvexProblem, Units
 from dcprog.typing import Vector
 
 TOLERANCE = 1e-6
@@ -34,6 +34,8 @@ NEGLIGIBLE = 1e-8
 e^(−αv) may be as small as 1e-183."""
 ROUNDING = 1e-7
 """Reduced costs below this share of their terms are left out of the duality gap."""
+LEAST_SHARE = 1e-3
+"""A row counts as this share of what sizes of its variables bring to it, where its own terms are less."""
 LEAST = 1e-2
 """An objective near 0 counts as this share of its largest cost for a unit."""
 
@@ -62,7 +64,7 @@ class Residuals:
 NO_CERTIFICATE = Residuals(np.inf, np.inf, np.inf)
 
 
-def completed(problem: Subproblem, c: Vector, answer: Answer) -> Answer:
+def completed(problem: ConvexProblem, c: Vector, answer: Answer) -> Answer:
     """``answer`` within the bounds, with multipliers of admissible signs, fitted where the solver gave none."""
     assert answer.z is not None
     z = np.clip(answer.z, problem.lower, problem.upper)
@@ -80,7 +82,7 @@ def completed(problem: Subproblem, c: Vector, answer: Answer) -> Answer:
     return replace(answer, z=z, row_duals=np.clip(y, least, most), constraint_duals=np.minimum(mu, 0.0))
 
 
-def verify(problem: Subproblem, c: Vector, answer: Answer, units: Units | None = None) -> Residuals:
+def verify(problem: ConvexProblem, c: Vector, answer: Answer, units: Units | None = None) -> Residuals:
     """Residuals of ``answer`` to ``problem`` with linear cost ``c``; ``units`` say what counts as 1."""
     assert answer.z is not None
     if not np.isfinite(answer.z).all():
@@ -112,7 +114,7 @@ class _Conditions(NamedTuple):
     psi: Vector
 
 
-def _conditions(problem: Subproblem, c: Vector, z: Vector, y: Vector, mu: Vector) -> _Conditions | None:
+def _conditions(problem: ConvexProblem, c: Vector, z: Vector, y: Vector, mu: Vector) -> _Conditions | None:
     """What verification needs, None where any of it is not finite."""
     reduced, slopes = problem.gradient(z, c), slope_sizes(problem, c, z)
     pull = problem.A_transposed @ y if problem.m else np.zeros(problem.n)
@@ -125,7 +127,7 @@ def _conditions(problem: Subproblem, c: Vector, z: Vector, y: Vector, mu: Vector
     return at if all(np.isfinite(part).all() for part in at) else None
 
 
-def _judged(problem: Subproblem, c: Vector, at: _Conditions, units: Units) -> Residuals:
+def _judged(problem: ConvexProblem, c: Vector, at: _Conditions, units: Units) -> Residuals:
     """The residuals, relative to sizes that are cheap and never too large; then, where they do not hold, to the sums of
     absolute values; then with the rounding of duals relative to what is usual in their rows."""
     none = np.zeros(problem.m)
@@ -143,7 +145,7 @@ def _judged(problem: Subproblem, c: Vector, at: _Conditions, units: Units) -> Re
 
 
 def _residuals(
-    problem: Subproblem, c: Vector, at: _Conditions, units: Units, terms: Vector, row_sizes: Vector, usual: Vector
+    problem: ConvexProblem, c: Vector, at: _Conditions, units: Units, terms: Vector, row_sizes: Vector, usual: Vector
 ) -> Residuals:
     """The residuals relative to ``terms`` of the columns and ``row_sizes``; ``usual`` is what duals round relative to, 0
     where they are taken as they are."""
@@ -169,14 +171,14 @@ def _residuals(
     )
 
 
-def usual_duals(problem: Subproblem, slopes: Vector) -> Vector:
+def usual_duals(problem: ConvexProblem, slopes: Vector) -> Vector:
     """What a dual of each row may well be: the largest slope for a unit of the row, or what balances such duals of other
     rows in a column that they share. Solvers round relative to that."""
     first = _largest_ratio(problem, slopes)
     return _largest_ratio(problem, slopes + problem.A_size.T @ first) if problem.m else first
 
 
-def _largest_ratio(problem: Subproblem, slopes: Vector) -> Vector:
+def _largest_ratio(problem: ConvexProblem, slopes: Vector) -> Vector:
     """maxⱼ slopeⱼ/|aᵢⱼ| of every row."""
     rows, largest = problem.rows_size, np.zeros(problem.m)
     filled = np.flatnonzero(np.diff(rows.indptr))
@@ -187,7 +189,7 @@ def _largest_ratio(problem: Subproblem, slopes: Vector) -> Vector:
     return largest
 
 
-def slope_sizes(problem: Subproblem, c: Vector, z: Vector) -> Vector:
+def slope_sizes(problem: ConvexProblem, c: Vector, z: Vector) -> Vector:
     """For each column, the sum of the absolute values that the gradient of the objective is made of."""
     sizes = np.abs(c)
     if problem.Q is not None:
@@ -195,7 +197,7 @@ def slope_sizes(problem: Subproblem, c: Vector, z: Vector) -> Vector:
     return sizes if problem.smooth is None else sizes + problem.smooth.gradient_size(z)
 
 
-def feasibility(problem: Subproblem, z: Vector, units: Units | None = None) -> float:
+def feasibility(problem: ConvexProblem, z: Vector, units: Units | None = None) -> float:
     """Largest violation of a bound, row or constraint, relative to what it is made of, and to a thousandth of its unit."""
     units = units or problem.units()
     activity, psi = _activity(problem, z), _psi(problem, z)
@@ -209,23 +211,23 @@ def feasibility(problem: Subproblem, z: Vector, units: Units | None = None) -> f
     return _violation(problem, z, activity, psi, units, sizes)
 
 
-def _violation(problem: Subproblem, z: Vector, activity: Vector, psi: Vector, units: Units, sizes: Vector) -> float:
+def _violation(problem: ConvexProblem, z: Vector, activity: Vector, psi: Vector, units: Units, sizes: Vector) -> float:
     """The same, relative to ``sizes`` of the rows and constraints."""
     rows = np.maximum(_over(problem, activity, psi), 0.0) / sizes
     return float(np.max([_outside(problem, z, units), rows.max(initial=0.0)]))
 
 
-def _over(problem: Subproblem, activity: Vector, psi: Vector) -> Vector:
+def _over(problem: ConvexProblem, activity: Vector, psi: Vector) -> Vector:
     over: Vector = np.concatenate([np.maximum(problem.row_lower - activity, activity - problem.row_upper), psi])
     return over
 
 
-def _outside(problem: Subproblem, z: Vector, units: Units) -> float:
+def _outside(problem: ConvexProblem, z: Vector, units: Units) -> float:
     outside = np.maximum(np.maximum(problem.lower - z, z - problem.upper), 0.0)
     return float((outside / np.maximum(np.abs(z), 1e-3 * units.column)).max(initial=0.0))
 
 
-def _psi_sizes(problem: Subproblem, z: Vector, units: Units) -> Vector:
+def _psi_sizes(problem: ConvexProblem, z: Vector, units: Units) -> Vector:
     """What each constraint ψ is made of, and at least a thousandth of what a unit of a variable brings."""
     slopes = [float((row.gradient_size(z) * units.column).max(initial=0.0)) for row in problem.constraints]
     return np.array([row.size(z) + 1e-3 * slope for row, slope in zip(problem.constraints, slopes, strict=True)])
@@ -235,7 +237,7 @@ def _positive(sizes: Vector) -> Vector:
     return np.where(sizes > 0, sizes, 1.0)
 
 
-def value_size(problem: Subproblem, c: Vector, z: Vector, units: Units) -> float:
+def value_size(problem: ConvexProblem, c: Vector, z: Vector, units: Units) -> float:
     """What the objective is made of, and a small share of its largest cost for a unit."""
     size = float(np.abs(c) @ np.abs(z)) + LEAST * _cost_of_a_unit(problem, c, units)
     if problem.Q is not None:
@@ -243,7 +245,21 @@ def value_size(problem: Subproblem, c: Vector, z: Vector, units: Units) -> float
     return size + (0.0 if problem.smooth is None else problem.smooth.size(z))
 
 
-def value_of_violation(problem: Subproblem, z: Vector, y: Vector, mu: Vector) -> float:
+def violation(problem: ConvexProblem, z: Vector, sizes: Vector) -> float:
+    """Largest violation of a row or constraint, relative to its terms at z and to a thousandth of what ``sizes`` of the
+    variables bring to it."""
+    activity, psi = _activity(problem, z), _psi(problem, z)
+    over = np.maximum(_over(problem, activity, psi), 0.0)
+    if not over.any():
+        return 0.0 if np.isfinite(over).all() else np.inf
+    limits = np.maximum(*(np.where(np.isfinite(b), np.abs(b), 0.0) for b in (problem.row_lower, problem.row_upper)))
+    rows = problem.A_size @ (np.abs(z) + LEAST_SHARE * sizes) + limits
+    slopes = np.array([float((row.gradient_size(z) * sizes).max(initial=0.0)) for row in problem.constraints])
+    curved = np.array([row.size(z) for row in problem.constraints]) + LEAST_SHARE * slopes
+    return float(np.max(over / _positive(np.concatenate([rows, curved]))))
+
+
+def value_of_violation(problem: ConvexProblem, z: Vector, y: Vector, mu: Vector) -> float:
     """Σ |yᵢ|·(violation of row i at z) + Σ |μᵢ| max(ψᵢ(z), 0): by convexity, the objective at z is at most that much below
     the optimum with the multipliers y and μ."""
     activity = _activity(problem, z)
@@ -251,17 +267,17 @@ def value_of_violation(problem: Subproblem, z: Vector, y: Vector, mu: Vector) ->
     return float(np.abs(y) @ rows + np.abs(mu) @ np.maximum(_psi(problem, z), 0.0))
 
 
-def _cost_of_a_unit(problem: Subproblem, c: Vector, units: Units) -> float:
+def _cost_of_a_unit(problem: ConvexProblem, c: Vector, units: Units) -> float:
     costs = np.abs(c) * units.column
     if problem.Q is not None:
         costs = costs + 0.5 * np.abs(problem.Q.diagonal()) * units.column**2
     return float(costs.max(initial=0.0))
 
 
-def _activity(problem: Subproblem, z: Vector) -> Vector:
+def _activity(problem: ConvexProblem, z: Vector) -> Vector:
     activity: Vector = problem.A @ z if problem.m else np.empty(0)
     return activity
 
 
-def _psi(problem: Subproblem, z: Vector) -> Vector:
+def _psi(problem: ConvexProblem, z: Vector) -> Vector:
     return np.array([row.value(z) for row in problem.constraints])

@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.typing import Vector
 
 NEAR = 1e-2
 """Limits farther away than this, relative to their size, have dual zero: an interior point at barrier 1e-10 gives ≤ 1e-8."""
 
 
-def multipliers(problem: Subproblem, c: Vector, z: Vector) -> tuple[Vector, Vector]:
+def multipliers(problem: ConvexProblem, c: Vector, z: Vector) -> tuple[Vector, Vector]:
     """Row duals λ and constraint duals κ that, with some bound duals μ, fit ``z`` best: of the signs of
     :class:`~dcprog.solvers.base.Answer`, and with s the distances to the limits, they minimise
 
         ‖∇f(z) − A'λ − Σ κᵢ∇ψᵢ(z) − μ‖² + ‖s ∘ (λ, κ, μ)‖².
 
-    >>> p = Subproblem(c=np.array([1.0, -1.0]), A=sp.csr_array([[1.0, 1.0]]), row_lower=np.array([2.0]),
+    >>> p = ConvexProblem(c=np.array([1.0, -1.0]), A=sp.csr_array([[1.0, 1.0]]), row_lower=np.array([2.0]),
     ...                row_upper=np.array([np.inf]), lower=np.zeros(2), upper=np.array([np.inf, 1.0]))
     >>> multipliers(p, p.c, np.array([1.0, 1.0]))
     (array([1.]), array([], dtype=float64))

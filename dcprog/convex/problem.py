@@ -61,7 +61,7 @@ class Units:
 
 
 @dataclass(frozen=True, eq=False)
-class Subproblem:
+class ConvexProblem:
     """The convex problem above. Rows and bounds may be infinite; Q is symmetric positive semidefinite or None."""
 
     c: Vector
@@ -74,7 +74,7 @@ class Subproblem:
     smooth: SmoothSum | None = None
     constraints: tuple[SmoothSum, ...] = ()
 
-    def copy(self) -> Subproblem:
+    def copy(self) -> ConvexProblem:
         """The same with arrays of its own: for a solver that may write into what it is given."""
         arrays = ("c", "A", "row_lower", "row_upper", "lower", "upper", "Q")
         return replace(self, **{name: deepcopy(getattr(self, name)) for name in arrays})
@@ -101,7 +101,7 @@ class Subproblem:
         """Columns of A with more than one entry: those that are no slacks."""
         return int((np.diff(sp.csc_array(self.A).indptr) > 1).sum())
 
-    def differs_in_cost_alone(self, other: Subproblem) -> bool:
+    def differs_in_cost_alone(self, other: ConvexProblem) -> bool:
         """Whether solvers that hold one can go on with the other. Smooth functions cannot be compared: never with them."""
         if self.problem_class is ProblemClass.NLP or other.problem_class is ProblemClass.NLP:
             return False
@@ -169,7 +169,7 @@ class Subproblem:
         return H if self.smooth is None else H + self.smooth.hessian(z)
 
 
-def _equal_limits(one: Subproblem, other: Subproblem) -> bool:
+def _equal_limits(one: ConvexProblem, other: ConvexProblem) -> bool:
     names = ("lower", "upper", "row_lower", "row_upper")
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 

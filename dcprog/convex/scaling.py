@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Answer
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
 from dcprog.functions.base import ConvexFunction
 from dcprog.typing import Indices, Mask, Sparse, Vector
@@ -41,7 +41,7 @@ class Scaling:
     constraint: Vector
     cost: float
 
-    def problem(self, p: Subproblem) -> Subproblem:
+    def problem(self, p: ConvexProblem) -> ConvexProblem:
         """The problem in the new units."""
         D = sp.diags_array(self.column)
         return replace(
@@ -76,11 +76,11 @@ class Scaling:
         )
 
 
-def scaling_of(p: Subproblem, c: Vector, start: Vector | None, always: bool = False) -> Scaling | None:
+def scaling_of(p: ConvexProblem, c: Vector, start: Vector | None, always: bool = False) -> Scaling | None:
     """The scaling that ``p`` with linear cost ``c`` wants, derivatives taken at ``start``; None if it is well
     scaled, unless ``always``.
 
-    >>> p = Subproblem(c=np.ones(1), A=sp.csr_array([[1e-10]]), row_lower=np.array([1e-10]), row_upper=np.array([np.inf]),
+    >>> p = ConvexProblem(c=np.ones(1), A=sp.csr_array([[1e-10]]), row_lower=np.array([1e-10]), row_upper=np.array([np.inf]),
     ...                lower=np.zeros(1), upper=np.full(1, np.inf))
     >>> scaling = scaling_of(p, p.c, None)
     >>> bool(0.1 < abs(scaling.problem(p).A).max() < 10), scaling_of(replace(p, A=sp.csr_array([[3.0]])), p.c, None)
@@ -116,7 +116,7 @@ def _ruiz(rows: Sparse, H: Sparse, natural: Vector) -> tuple[Vector, Vector]:
     return _powers_of_two(row / np.where(across > 0, across, 1.0)), _powers_of_two(column)
 
 
-def _natural(p: Subproblem, H: Sparse, slopes: Vector, start: Vector | None) -> Vector:
+def _natural(p: ConvexProblem, H: Sparse, slopes: Vector, start: Vector | None) -> Vector:
     """What counts as 1 of each variable by what is known of it: where slope and curvature are alike, the width of its bounds
     and, in no row, its size at the start; 0 where nothing is known."""
     width, curvature = p.upper - p.lower, H.diagonal()
@@ -129,7 +129,7 @@ def _natural(p: Subproblem, H: Sparse, slopes: Vector, start: Vector | None) -> 
     return np.where(np.isfinite(width) & (width > 0), np.where(unit > 0, np.minimum(unit, width), width), unit)
 
 
-def _bent(p: Subproblem, slopes: Vector, start: Vector | None, unit: Vector) -> Vector:
+def _bent(p: ConvexProblem, slopes: Vector, start: Vector | None, unit: Vector) -> Vector:
     """Units t with t = slope/curvature(start + t): at the start itself the curvature of s⁴ may be next to nothing, and the
     unit 1e18. The geometric mean of both sides goes to the fixed point for all powers of s."""
     at = np.zeros(p.n) if start is None else start
@@ -194,7 +194,7 @@ def _column_max(matrix: Sparse) -> Vector:
     return largest
 
 
-def _slopes(p: Subproblem, c: Vector, start: Vector | None) -> Vector:
+def _slopes(p: ConvexProblem, c: Vector, start: Vector | None) -> Vector:
     """The sizes of the parts of the gradient at ``start``, linear costs alone where there is none."""
     sizes = np.abs(c)
     if start is not None and p.smooth is not None:
@@ -202,7 +202,7 @@ def _slopes(p: Subproblem, c: Vector, start: Vector | None) -> Vector:
     return sizes
 
 
-def _curvature(p: Subproblem, start: Vector | None) -> Sparse:
+def _curvature(p: ConvexProblem, start: Vector | None) -> Sparse:
     """Q, and the second derivatives at ``start`` of those terms of φ that give them cheaply."""
     H = sp.csc_array((p.n, p.n)) if p.Q is None else p.Q
     if p.smooth is None or start is None:
@@ -221,7 +221,7 @@ def _is_cheap(term: FunctionTerm) -> bool:
     return f.has_hessian and f.hessian_operations <= CHEAP_HESSIAN and (f.separable or len(term.indices) <= 300)
 
 
-def _constraint_gradients(p: Subproblem, start: Vector | None) -> Sparse:
+def _constraint_gradients(p: ConvexProblem, start: Vector | None) -> Sparse:
     at = np.zeros(p.n) if start is None else start
     gradients = np.array([psi.gradient_size(at) for psi in p.constraints]).reshape(len(p.constraints), p.n)
     return sp.csr_array(np.nan_to_num(gradients, nan=0.0, posinf=0.0, neginf=0.0))

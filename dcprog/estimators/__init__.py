@@ -25,7 +25,7 @@ from dcprog.estimators.nlpsvm import NLPSVM
 from dcprog.estimators.nonlinear import AlignmentSVM, KernelSVM, QuadraticFSV
 from dcprog.estimators.radius_margin import R2W2, RadiusMarginBasis
 from dcprog.estimators.ranking import SVMRanking
-from dcprog.estimators.zero_norm import AROM, RFE
+from dcprog.estimators.zero_norm import AROM, SVMRFE
 
 __all__ = [
     "AROM",
@@ -39,8 +39,8 @@ __all__ = [
     "L2L1SVMCV",
     "NLPSVM",
     "R2W2",
-    "RFE",
     "RLP",
+    "SVMRFE",
     "AlignmentSVM",
     "AlignmentSVMCV",
     "KernelSVM",

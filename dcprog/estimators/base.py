@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dcprog.algorithms.path import path
 from dcprog.algorithms.result import Result, Status
 from dcprog.algorithms.run import check_limits, solve
-from dcprog.algorithms.stopping import Rule
+from dcprog.algorithms.stopping import StoppingRule
 from dcprog.errors import DataError, NotSolvedError
 from dcprog.learning.rules import labels_of
 from dcprog.learning.samples import check_nonnegative, check_one_type, trusted, varying
@@ -35,7 +35,7 @@ ENDED = (Status.CONVERGED, Status.STOPPED_BY_RULE)
 """Ends as asked for: by the certificate, or by the rule that was passed as ``stop``."""
 Point = dict[str, Any]
 Grid = Mapping[str, Sequence[Any]]
-Stop = Rule | Callable[[DCProgram], Rule] | None
+Stop = StoppingRule | Callable[[DCProgram], StoppingRule] | None
 ADVICE = "the last point is used; raise max_iter, or tol, or standardise the features"
 
 
@@ -43,7 +43,7 @@ class Trained(NamedTuple):
     """What training gives: ``result_``, ``rule_``, which classifies, ``n_iter_``, and the positions of the features used."""
 
     result: Any
-    rule: Any
+    classifier: Any
     n_iter: int
     selected: Any = ()
 
@@ -87,7 +87,7 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=self._formats())
-        scores: Vector | Matrix = self.rule_.decision_function(X)
+        scores: Vector | Matrix = self.classifier_.decision_function(X)
         return scores
 
     def predict(self, X: Any) -> np.ndarray:
@@ -121,7 +121,7 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _accept(self, trained: Trained) -> Any:
-        self.result_, self.rule_, self.n_iter_ = trained.result, trained.rule, trained.n_iter
+        self.result_, self.classifier_, self.n_iter_ = trained.result, trained.classifier, trained.n_iter
         return self
 
     def _formats(self) -> list[str] | bool:
@@ -157,12 +157,12 @@ class LinearMethod(SelectingMethod):
     @property
     def coef_(self) -> Matrix:
         """w, as scikit-learn shapes it: one row, or one a class if there are more than two."""
-        return np.atleast_2d(self.rule_.w)
+        return np.atleast_2d(self.classifier_.w)
 
     @property
     def intercept_(self) -> Vector:
         """b, with an entry for each row of ``coef_``."""
-        return np.atleast_1d(self.rule_.b)
+        return np.atleast_1d(self.classifier_.b)
 
 
 class Formulation(SelectingMethod):
@@ -175,7 +175,7 @@ class Formulation(SelectingMethod):
     def _train(self, X: Any, y: np.ndarray) -> Trained:
         program = self._factory(trusted(X, y), None, **self._parameters())
         settings = self._settings()
-        if callable(settings.get("stop")) and not isinstance(settings["stop"], Rule):
+        if callable(settings.get("stop")) and not isinstance(settings["stop"], StoppingRule):
             settings["stop"] = settings["stop"](program)
         result = solve(program, **settings)
         check_end(type(self).__name__, result.status, result.messages)
@@ -193,7 +193,7 @@ class Formulation(SelectingMethod):
 
     def _read(self, result: Result, X: Any, y: np.ndarray) -> Trained:
         """The classifier that the solution for (X, y) stands for."""
-        return Trained(result, result.rule, result.iterations, result.rule.selected(self.threshold))
+        return Trained(result, result.classifier, result.iterations, result.classifier.selected(self.threshold))
 
     def _parameters(self) -> dict[str, Any]:
         own = self.get_params(deep=False)

@@ -45,7 +45,7 @@ class LinearFormulation(LinearMethod, Formulation):
         The two labels.
     result_ : Result
         Of the engine: objective, status, history, arrays by name.
-    rule_ : LinearRule
+    classifier_ : LinearRule
     n_iter_ : int
         Iterations of DCA.
     """
@@ -53,7 +53,7 @@ class LinearFormulation(LinearMethod, Formulation):
     _sparse = True
 
     def _read(self, result: Result, X: Any, y: np.ndarray) -> Trained:
-        rule = without_constant_features(result.rule, X)
+        rule = without_constant_features(result.classifier, X)
         return Trained(result, rule, result.iterations, rule.selected(self.threshold))
 
 
@@ -165,7 +165,7 @@ class FSV(LinearFormulation):
     penalty, weighting : str
         As for :func:`dcprog.models.fsv`.
     solver : str
-        A name that ``dcprog.solvers()`` lists.
+        A name that ``dcprog.available_solvers()`` lists.
     tol, max_iter : float, int
         When DCA stops; ``tol`` defaults to the paper's.
     stop : stopping rule, or function of a program, optional

@@ -42,7 +42,7 @@ class NLPSVM(LinearMethod):
     coef_, intercept_ : ndarray
         w and −γ.
     result_ : Separation
-    rule_ : LinearRule
+    classifier_ : LinearRule
     n_iter_ : int
         Newton steps.
 
@@ -83,7 +83,7 @@ class NLPSVM(LinearMethod):
 
     def _train(self, X: Any, y: np.ndarray) -> Trained:
         plane = lp_svm(trusted(X, y), None, self.nu) if self.algorithm == "exact" else self._printed(X, y)
-        return Trained(plane, plane.rule, plane.steps, plane.rule.selected(self.threshold))
+        return Trained(plane, plane.classifier, plane.steps, plane.classifier.selected(self.threshold))
 
     def _printed(self, X: Any, y: np.ndarray) -> Separation:
         penalty = {"delta": self.delta, "epsilon": self.epsilon, "alpha": self.alpha}

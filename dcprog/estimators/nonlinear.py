@@ -78,7 +78,7 @@ class KernelMethod(Method):
     @property
     def n_support_(self) -> int:
         """The number of support vectors."""
-        count: int = self.rule_.n_support
+        count: int = self.classifier_.n_support
         return count
 
     def __sklearn_tags__(self) -> Any:
@@ -101,7 +101,7 @@ class KernelSVM(KernelMethod):
 
     Attributes
     ----------
-    rule_, result_ : KernelRule
+    classifier_, result_ : KernelRule
     n_support_ : int
 
     >>> X, y = [[0.0], [0.1], [3.0], [3.1], [6.0], [6.1]], ["in", "in", "out", "out", "in", "in"]
@@ -151,7 +151,7 @@ class AlignmentSVM(KernelMethod, Formulation):
         The weights of the features.
     result_ : Result
         Of the engine, for (12).
-    rule_ : KernelRule
+    classifier_ : KernelRule
         The SVM.
 
     >>> X, y = [[0, 0], [0, 1], [0, 2], [3, 0], [3, 1], [3, 2]], ["l", "l", "l", "r", "r", "r"]
@@ -191,7 +191,7 @@ class AlignmentSVM(KernelMethod, Formulation):
 
     @property
     def theta_(self) -> np.ndarray:
-        return np.asarray(self.rule_.kernel.theta)
+        return np.asarray(self.classifier_.kernel.theta)
 
     def _read(self, result: Result, X: Any, y: np.ndarray) -> Trained:
         theta = result["theta"]

@@ -36,7 +36,7 @@ class R2W2(SelectingMethod):
 
     Attributes
     ----------
-    result_, rule_ : Selection
+    result_, classifier_ : Selection
         The features, their σ, the machine trained on them, the bound in each round.
     n_iter_ : int
         Rounds.
@@ -84,7 +84,7 @@ class RadiusMarginBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Metho
 
     Attributes
     ----------
-    result_, rule_ : Basis
+    result_, classifier_ : Basis
         W, S, the machine, the bound after each step, and why the run ended.
     n_iter_ : int
 
@@ -114,7 +114,7 @@ class RadiusMarginBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Metho
     def transform(self, X: Any) -> Matrix:
         """z of every row."""
         check_is_fitted(self)
-        Z: Matrix = self.rule_.transform(validate_data(self, X, reset=False, dtype=np.float64))
+        Z: Matrix = self.classifier_.transform(validate_data(self, X, reset=False, dtype=np.float64))
         return Z
 
     def _train(self, X: Any, y: np.ndarray) -> Trained:
@@ -127,4 +127,4 @@ class RadiusMarginBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Metho
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.rule_.S.shape[1])
+        return int(self.classifier_.S.shape[1])

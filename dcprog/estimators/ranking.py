@@ -31,7 +31,7 @@ class SVMRanking(LinearMethod):
         w, zero where a feature is not selected, and b.
     result_ : Ranking
         The order of the features, and the validation error with the first k of them.
-    rule_ : LinearRule
+    classifier_ : LinearRule
     n_iter_ : int
         Numbers k of features that were tried.
 
@@ -57,4 +57,4 @@ class SVMRanking(LinearMethod):
     def _rank(self, X: Any, y: np.ndarray, train: np.ndarray, validation: np.ndarray) -> Trained:
         """Rank by some of the samples, and validate by others."""
         found = svm_ranking(X[train], y[train], X[validation], y[validation], lam=self.lam)
-        return Trained(found, found.rule, len(found.errors), found.selected)
+        return Trained(found, found.classifier, len(found.errors), found.selected)

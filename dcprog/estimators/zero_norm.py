@@ -30,7 +30,7 @@ class AROM(LinearMethod):
     constraints : str
         Of more than two classes: ``"weston_watkins"`` (Problem 10) or ``"one_vs_rest"`` (Problem 11).
     solver : str
-        A name that ``dcprog.solvers()`` lists.
+        A name that ``dcprog.available_solvers()`` lists.
     tol, max_iter : float, int
         When the updates stop if r is None.
 
@@ -40,7 +40,7 @@ class AROM(LinearMethod):
         w and b; one row a class if there are more than two.
     result_ : Iterate
         The last one.
-    rule_ : LinearRule, or ArgmaxRule of more than two classes
+    classifier_ : LinearRule, or ArgmaxRule of more than two classes
     n_iter_ : int
 
     >>> rng = np.random.default_rng(0)
@@ -89,7 +89,7 @@ class AROM(LinearMethod):
         if self.r is None:
             last, status = converge(arom_iterates(X, y, norm=self.norm, lam=self.lam, **how), self.tol, self.max_iter)
             check_end(type(self).__name__, status)
-            return Trained(last, last.rule, last.iteration, last.features)
+            return Trained(last, last.classifier, last.iteration, last.features)
         last, features = arom_reduced(X, y, self.r, norm=self.norm, lam=self.lam, **how)
         rule = retrain(X, y, features, p=self.norm, lam=np.inf if self.lam is None else self.lam, **how)
         return Trained(last, rule, last.iteration, features)
@@ -100,7 +100,7 @@ class AROM(LinearMethod):
         return tags
 
 
-class RFE(LinearMethod):
+class SVMRFE(LinearMethod):
     """Recursive feature elimination: train the SVM, drop the features with the smallest Σₖ wₖⱼ², until r are left.
 
     Of more than two classes, k runs over SVMs of one against the rest. scikit-learn's RFE with SVC does the same where its
@@ -116,19 +116,19 @@ class RFE(LinearMethod):
     lam : float
         λ > 0, the cost of slacks; ∞ has hard margins where classes are separable, else the least total slack.
     solver : str
-        A name that ``dcprog.solvers()`` lists.
+        A name that ``dcprog.available_solvers()`` lists.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray
         Of the SVM on the selected features, w zero for the others; one row a class if there are more than two.
-    result_, rule_ : LinearRule, or ArgmaxRule of more than two classes
+    result_, classifier_ : LinearRule, or ArgmaxRule of more than two classes
     n_iter_ : int
         Features dropped.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((60, 20)); y = X[:, 7] + X[:, 11] > 0
-    >>> RFE(r=2, halving=True).fit(X, y).get_support(indices=True)
+    >>> SVMRFE(r=2, halving=True).fit(X, y).get_support(indices=True)
     array([ 7, 11])
     """
 

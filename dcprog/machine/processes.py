@@ -28,25 +28,25 @@ class WorkerLostError(DCProgError):
     """A process that worked for this one is gone."""
 
 
-def check_jobs(jobs: int | None) -> None:
+def check_jobs(n_jobs: int | None) -> None:
     """A number of processes, −1 for as many as there are cores, or None for the default.
 
     >>> check_jobs(0)
     Traceback (most recent call last):
-    dcprog.errors.DataError: jobs is 0: pass a number of processes ≥ 1, or -1 for as many as there are cores
+    dcprog.errors.DataError: n_jobs is 0: pass a number of processes ≥ 1, or -1 for as many as there are cores
     """
-    whole = isinstance(jobs, Integral) and not isinstance(jobs, bool)
-    if jobs is not None and not (whole and (jobs >= 1 or jobs == -1)):
-        raise DataError(f"jobs is {jobs!r}: pass a number of processes ≥ 1, or -1 for as many as there are cores")
+    whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and not (whole and (n_jobs >= 1 or n_jobs == -1)):
+        raise DataError(f"n_jobs is {n_jobs!r}: pass a number of processes ≥ 1, or -1 for as many as there are cores")
 
 
-def processes(jobs: int | None, tasks: int) -> int:
-    """How many processes ``jobs`` are for so many tasks; a worker has no workers of its own unless it is told so."""
+def processes(n_jobs: int | None, tasks: int) -> int:
+    """How many processes ``n_jobs`` are for so many tasks; a worker has no workers of its own unless it is told so."""
     from joblib import cpu_count
 
-    if jobs is None and multiprocessing.current_process().name != "MainProcess":
+    if n_jobs is None and multiprocessing.current_process().name != "MainProcess":
         return 1
-    return max(1, min(tasks, int(cpu_count()) if jobs is None or jobs == -1 else int(jobs)))
+    return max(1, min(tasks, int(cpu_count()) if n_jobs is None or n_jobs == -1 else int(n_jobs)))
 
 
 @contextlib.contextmanager
@@ -96,7 +96,7 @@ LOKY = "Loky"
 def _watch(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(PERIOD)
-    os._exit(1)  # no clean-up: what it would tell, nobody hears
+    os._exit(1)  # no clean-up: the process that would read its output is gone
 
 
 class Pools:

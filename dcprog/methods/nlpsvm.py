@@ -5,7 +5,7 @@
 with the points in the rows of A, their labels ±1 on the diagonal of D, and w = p − q. :func:`nlpsvm` is Algorithm 3.1 as
 printed, which the paper stops early and tunes; :func:`lp_svm` is the exact solution of least 2-norm that it converges to;
 :func:`kernel_nlpsvm` does either with K(A, Ā')D̄ in place of A. (2.6) is no DC program. With other weights of |w| it is the
-linear program that FSV solves at each iteration: ``dcprog.solve(program, solver="nlpsvm")``.
+linear program that FSV solves at each iteration: ``dcprog.solve(program, solver="l1-newton")``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LARGEST_ALPHA = 1e18
 class Separation:
     """What (2.15) makes of u: the plane x'w = γ and the slacks y."""
 
-    rule: LinearRule
+    classifier: LinearRule
     """sgn(w'x − γ), in the labels of the data."""
     slacks: Vector
     u: Vector
@@ -49,11 +49,11 @@ class Separation:
 
     @property
     def w(self) -> Vector:
-        return self.rule.w
+        return self.classifier.w
 
     @property
     def gamma(self) -> float:
-        return -self.rule.b
+        return -self.classifier.b
 
 
 def nlpsvm(
@@ -170,7 +170,7 @@ class KernelSurface(Classifier):
 
     @property
     def classes(self) -> tuple[Any, Any]:
-        return self.plane.rule.classes
+        return self.plane.classifier.classes
 
 
 def kernel_nlpsvm(

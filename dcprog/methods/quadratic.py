@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.solvers.dispatch import Dispatcher
 from dcprog.typing import Matrix, Vector
 
@@ -20,7 +20,7 @@ def maximise(
     """
     n = len(c)
     totals = np.empty(0) if row is None else np.array([total])
-    problem = Subproblem(
+    problem = ConvexProblem(
         c=-c,
         A=sp.csr_array((0, n)) if row is None else sp.csr_array(row[None, :]),
         row_lower=totals,

@@ -37,7 +37,7 @@ class Ranking:
     order: Indices
     errors: Vector
     selected: Indices
-    rule: LinearRule
+    classifier: LinearRule
     """The linear SVM on the selected features, trained on training and validation samples; 0 for the others."""
 
 

@@ -37,7 +37,7 @@ class BoundaryDisplay:
     >>> from dcprog.models import fsv
     >>> from dcprog.plots import new_axes
     >>> data = dcprog.datasets.load("breast_cancer", standardise=True)
-    >>> rule = dcprog.solve(fsv(data.X, data.y, lam=0.1)).rule
+    >>> rule = dcprog.solve(fsv(data.X, data.y, lam=0.1)).classifier
     >>> shown = BoundaryDisplay.from_estimator(rule, data.X, data.y, feature_names=data.feature_names, ax=new_axes())
     >>> shown.names, shown.title
     (('worst perimeter', 'mean concave points'), '1 more selected feature, held at its median')

@@ -60,14 +60,14 @@ class PathDisplay:
         """A path along one ``parameter``, by default the one that changes."""
         if not isinstance(path, Path):
             raise DataError(f"path is {kind(path)}, expected a Path: pass what dcprog.path returns")
-        if any(not hasattr(result.rule, "selected") for result in path):
+        if any(not hasattr(result.classifier, "selected") for result in path):
             raise DataError("a run along the path has no rule that selects features: draw paths that all found classifiers")
         name = _parameter(path.parameters, parameter)
         changing = _changing(path.parameters)
         if set(changing) - {name}:
             raise DataError(f"{', '.join(changing)} change along the path: draw one of them, with the others fixed")
-        sizes = np.array([selected_sizes(result.rule) for result in path])
-        names = getattr(path[0].rule, "feature_names", None) if feature_names is None else feature_names
+        sizes = np.array([selected_sizes(result.classifier) for result in path])
+        names = getattr(path[0].classifier, "feature_names", None) if feature_names is None else feature_names
         return cls(np.array([point[name] for point in path.parameters]), sizes, name, names).plot(ax)
 
     @classmethod

@@ -13,7 +13,7 @@ from pyomo.core.base.constraint import Constraint
 from pyomo.core.base.objective import Objective
 from pyomo.core.base.var import Var
 
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.convex.tape import batch
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
 from dcprog.errors import DataError, ModelError
@@ -48,7 +48,7 @@ class CompiledModel:
     variables: tuple[Any, ...]
     slots: Mapping[str, Slot]
     convex_set: ConvexSet
-    feasible_set: Subproblem
+    feasible_set: ConvexProblem
     """C as a subproblem without an objective."""
     values: Vector
     """The values that the model's variables came with; NaN where they had none."""
@@ -96,9 +96,9 @@ class Compiled:
     """g − h, with what stands in both cancelled."""
     g_parts: Parts
     h_parts: Parts
-    feasible_set: Subproblem
+    feasible_set: ConvexProblem
     """C alone, as a subproblem without an objective."""
-    subproblem: Subproblem
+    subproblem: ConvexProblem
     lifted_set: ConvexSet
     """C with the epigraph variables of g."""
     values: Vector
@@ -130,8 +130,8 @@ class Compiled:
         return c
 
 
-def compile_model(model: Any, convex: Iterable[Any] = ()) -> CompiledModel:
-    """Read the variables and constraints. ``convex`` lists the constraints that the user declares convex."""
+def compile_model(model: Any, assume_convex: Iterable[Any] = ()) -> CompiledModel:
+    """Read the variables and constraints. ``assume_convex`` lists the constraints that the user declares convex."""
     _refuse_objectives(model)
     refuse_unread(model)
     data = list(model.component_data_objects(Var, active=True, descend_into=Block))
@@ -144,7 +144,7 @@ def compile_model(model: Any, convex: Iterable[Any] = ()) -> CompiledModel:
     convex_set = ConvexSet(lower, upper, index)
     for matrix in matrices(model):
         convex_set.add_matrix(matrix)
-    declared = _declared(convex)
+    declared = _declared(assume_convex)
     for constraint in scalar_constraints(model):
         convex_set.add_constraint(constraint, declared=id(constraint) in declared)
     convex_set = convex_set.stacked()
@@ -180,15 +180,15 @@ def _check_fixed(variables: list[Any]) -> None:
             raise DataError(f"variable {v.name} is fixed at {v.value}: fix it at a number, or unfix it")
 
 
-def _declared(convex: Iterable[Any] | None) -> set[int]:
+def _declared(assume_convex: Iterable[Any] | None) -> set[int]:
     """Identities of the constraints that are declared convex: a component, one of its rows, or several of both."""
-    if not isinstance(convex, Iterable | None) or isinstance(convex, str):
-        raise ModelError(f"convex is {convex!r}, expected constraints of the model: pass convex=[m.c]")
-    components: list[Any] = [convex] if hasattr(convex, "ctype") else list(convex or ())
+    if not isinstance(assume_convex, Iterable | None) or isinstance(assume_convex, str):
+        raise ModelError(f"assume_convex is {assume_convex!r}, expected constraints of the model: pass [m.c]")
+    components: list[Any] = [assume_convex] if hasattr(assume_convex, "ctype") else list(assume_convex or ())
     declared: set[int] = set()
     for component in components:
         if getattr(component, "ctype", None) is not Constraint:
-            raise ModelError(f"convex lists {component!r}, expected constraints of the model: pass convex=[m.c]")
+            raise ModelError(f"assume_convex lists {component!r}, expected constraints of the model: pass [m.c]")
         declared.update(map(id, component.values() if component.is_indexed() else [component]))
     return declared
 

@@ -17,14 +17,14 @@ class ConvexModel:
     ``convex`` lists the non-linear, non-quadratic constraints that the user declares convex.
     """
 
-    def __init__(self, model: Any, convex: Iterable[Any] = ()) -> None:
+    def __init__(self, model: Any, assume_convex: Iterable[Any] = ()) -> None:
         began = time.perf_counter()
         if isinstance(model, type) or not hasattr(model, "component_data_objects"):
             raise ModelError(
                 f"expected a Pyomo ConcreteModel, got {type(model).__name__}: pass the model first, then g and h"
             )
         self.model = model
-        self.compiled = compile_model(model, convex)
+        self.compiled = compile_model(model, assume_convex)
         self.points = Samples(self.compiled.with_functions(0, 0))
         self.assumptions = check_set(self.points)
         """What is taken as convex without a proof."""

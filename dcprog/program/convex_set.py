@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.epigraph import epigraph_point
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.convex.tape import TapeBatch, batch
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
 from dcprog.errors import ConvexityError, DataError, ModelError
@@ -95,7 +95,7 @@ class ConvexSet:
                 self._origin = (f"constraint {constraint.name}", declared)
                 self._add_below_zero(self._without_kinks(below_zero, f"constraint {constraint.name}"))
 
-    def subproblem(self, g: Parts) -> Subproblem:
+    def subproblem(self, g: Parts) -> ConvexProblem:
         """min g over C, its kinks as rows."""
         self._origin = ("a piece of a maximum in g", False)
         smooth = self._without_kinks(g, "g")
@@ -103,7 +103,7 @@ class ConvexSet:
         epigraph = np.full(N - self.n, np.inf)
         A, row_lower, row_upper = self._stack()
         terms = _nonlinear_terms(smooth)
-        return Subproblem(
+        return ConvexProblem(
             c=smooth.c(N),
             Q=smooth.Q(N),
             A=A,
@@ -202,7 +202,7 @@ class ConvexSet:
         if parts.tapes:
             raise ConvexityError(
                 f"constraint {name} is neither linear nor convex quadratic: if you know that it is convex, declare it with "
-                f"DCProgram(…, convex=[m.{name}])"
+                f"DCProgram(…, assume_convex=[m.{name}])"
             )
         Q = parts.Q(self.n)
         if Q is not None and not is_positive_semidefinite(Q):

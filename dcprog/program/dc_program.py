@@ -47,10 +47,10 @@ class DCProgram:
         Names of the variables or derived arrays that the stopping rule looks at by default; all variables otherwise.
     tol : float, optional
         Default tolerance of the stopping rule.
-    convex : sequence of Pyomo constraints, optional
+    assume_convex : sequence of Pyomo constraints, optional
         Non-linear, non-quadratic constraints that you declare convex.
-    rule : callable, optional
-        What a solution means: turns the arrays of a result into ``result.rule``, such as a classifier.
+    interpret : callable, optional
+        What a solution means: turns the arrays of a result into ``result.classifier``, such as a classifier.
 
     Examples
     --------
@@ -74,20 +74,22 @@ class DCProgram:
         derived: Derived | None = None,
         stop_on: Iterable[str] | None = None,
         tol: float | None = None,
-        convex: Iterable[Any] = (),
-        rule: Callable[[Mapping[str, np.ndarray]], Any] | None = None,
+        assume_convex: Iterable[Any] = (),
+        interpret: Callable[[Mapping[str, np.ndarray]], Any] | None = None,
     ) -> None:
         if tol is not None and not (is_number(tol) and 0 <= tol < np.inf):
             raise DataError(f"tol is {tol!r}: pass a number ≥ 0, or None for the default")
-        check_meaning(derived, rule)
-        shared = model if isinstance(model, ConvexModel) else ConvexModel(model, convex)
-        if shared is model and convex != ():
-            raise DataError(f"convex is {convex!r}, but the family's constraints were read before: pass it to Family")
+        check_meaning(derived, interpret)
+        shared = model if isinstance(model, ConvexModel) else ConvexModel(model, assume_convex)
+        if shared is model and assume_convex != ():
+            raise DataError(
+                f"assume_convex is {assume_convex!r}, but a family's constraints were read before: pass it to Family"
+            )
         began = time.perf_counter()
         self.model: Any = shared.model
         self.name = name or ("" if self.model.name == "unknown" else self.model.name)
         self.derived: Derived = dict(derived or {})
-        self.rule = rule
+        self.interpret = interpret
         self.tol = tol
         self.compiled: Compiled = shared.compiled.with_functions(g, h)
         self.stop_on = None if stop_on is None else _names(stop_on)
@@ -197,10 +199,10 @@ class DCProgram:
         return f"DCProgram({self.name!r}: {c.n} variables, {c.subproblem.m} rows, {kind} subproblems)"
 
 
-def check_meaning(derived: Any, rule: Any) -> None:
+def check_meaning(derived: Any, interpret: Any) -> None:
     """What a solution means: functions of its arrays."""
-    if rule is not None and not callable(rule):
-        raise DataError(f"rule is {rule!r}: pass a function of the result's arrays, or None")
+    if interpret is not None and not callable(interpret):
+        raise DataError(f"interpret is {interpret!r}: pass a function of the result's arrays, or None")
     if not isinstance(derived or {}, Mapping) or not all(map(callable, (derived or {}).values())):
         raise DataError(f"derived is {derived!r}: pass a mapping of names to functions of the variables' arrays")
 

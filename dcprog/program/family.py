@@ -25,9 +25,9 @@ class Family(ConvexModel):
     ----------
     model : pyomo.environ.ConcreteModel
         Its variables and constraints give C. It carries no objective.
-    derived, rule
+    derived, interpret
         As for :class:`DCProgram`: what a solution means. A program may have its own.
-    convex : sequence of Pyomo constraints, optional
+    assume_convex : sequence of Pyomo constraints, optional
         Non-linear, non-quadratic constraints that you declare convex.
 
     Examples
@@ -45,12 +45,12 @@ class Family(ConvexModel):
         model: Any,
         *,
         derived: Derived | None = None,
-        rule: Callable[[Mapping[str, np.ndarray]], Any] | None = None,
-        convex: Iterable[Any] = (),
+        interpret: Callable[[Mapping[str, np.ndarray]], Any] | None = None,
+        assume_convex: Iterable[Any] = (),
     ) -> None:
-        check_meaning(derived, rule)
-        super().__init__(model, convex)
-        self.derived, self.rule = derived, rule
+        check_meaning(derived, interpret)
+        super().__init__(model, assume_convex)
+        self.derived, self.interpret = derived, interpret
 
     def program(
         self,
@@ -61,12 +61,12 @@ class Family(ConvexModel):
         derived: Derived | None = None,
         stop_on: Iterable[str] | None = None,
         tol: float | None = None,
-        rule: Callable[[Mapping[str, np.ndarray]], Any] | None = None,
+        interpret: Callable[[Mapping[str, np.ndarray]], Any] | None = None,
     ) -> DCProgram:
         """Minimise g − h over the model; the arguments are those of :class:`DCProgram`."""
         self.compiled.check_unchanged()
-        derived, rule = self.derived if derived is None else derived, self.rule if rule is None else rule
-        return DCProgram(self, g, h, name, derived=derived, stop_on=stop_on, tol=tol, rule=rule)
+        derived, interpret = self.derived if derived is None else derived, self.interpret if interpret is None else interpret
+        return DCProgram(self, g, h, name, derived=derived, stop_on=stop_on, tol=tol, interpret=interpret)
 
 
 class SharingFactory(Protocol[P, F]):

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.program.compile import Compiled
 from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
 from dcprog.typing import Mask, Matrix, Vector
@@ -141,7 +141,7 @@ def _inwards(points: Matrix, inner: Matrix) -> Matrix:
     return points + INWARDS * (inner - points)
 
 
-def _vertices(rows: Subproblem, points: Matrix, rng: np.random.Generator) -> Matrix:
+def _vertices(rows: ConvexProblem, points: Matrix, rng: np.random.Generator) -> Matrix:
     """Where random linear functions are least, within a box around the targets; and those targets that satisfy the rows."""
     low, high = points.min(axis=0), points.max(axis=0)
     reach = 1.0 + high - low
@@ -163,7 +163,7 @@ def _vertices(rows: Subproblem, points: Matrix, rng: np.random.Generator) -> Mat
     return np.array(found)
 
 
-def _along_equations(rows: Subproblem, ways: Matrix) -> Matrix:
+def _along_equations(rows: ConvexProblem, ways: Matrix) -> Matrix:
     """The ways, projected so that no equation changes along them."""
     A = sp.csr_array(rows.A)[np.flatnonzero(rows.equality)]
     if not A.shape[0]:
@@ -175,7 +175,7 @@ def _along_equations(rows: Subproblem, ways: Matrix) -> Matrix:
     return ways
 
 
-def _reach(rows: Subproblem, inner: Vector, ways: Matrix) -> Vector:
+def _reach(rows: ConvexProblem, inner: Vector, ways: Matrix) -> Vector:
     """The largest t ≤ 1 of each way with inner + t·way in the rows and bounds."""
     free = ~rows.equality
     A = sp.csr_array(rows.A)[np.flatnonzero(free)]
@@ -188,7 +188,7 @@ def _reach(rows: Subproblem, inner: Vector, ways: Matrix) -> Vector:
     return reach
 
 
-def _satisfies(rows: Subproblem, points: Matrix) -> Mask:
+def _satisfies(rows: ConvexProblem, points: Matrix) -> Mask:
     activity = (rows.A @ points.T).T
     slack = FEASIBLE * (1.0 + (abs(rows.A) @ np.abs(points.T)).T)
     in_rows = ((activity >= rows.row_lower - slack) & (activity <= rows.row_upper + slack)).all(axis=1)

@@ -1,24 +1,23 @@
-"""Solvers of convex subproblems, one file each, opened by name.
+"""Solvers of convex problems, opened by name: ``available_solvers()`` lists them.
 
-The package can be called: ``dcprog.solvers()`` lists every name with its problem classes, version, availability, and what to
-install.
+``adapters`` has the foreign ones, ``reductions`` our own, one file each.
 """
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dcprog.solvers.available import SolverInfo
+    from dcprog.solvers.available import SolverInfo as SolverInfo
+    from dcprog.solvers.available import available_solvers as available_solvers
+
+__all__ = ["SolverInfo", "available_solvers"]
 
 
-class _Listing(ModuleType):
-    def __call__(self) -> list[SolverInfo]:
-        from dcprog.solvers.available import solvers
+def __getattr__(name: str) -> Any:
+    """Imported on first use."""
+    if name in __all__:
+        from dcprog.solvers import available
 
-        return solvers()
-
-
-sys.modules[__name__].__class__ = _Listing
+        return getattr(available, name)
+    raise AttributeError(f"module 'dcprog.solvers' has no attribute {name!r}")

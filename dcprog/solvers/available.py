@@ -24,10 +24,10 @@ class SolverInfo:
         return asdict(self)
 
 
-def solvers() -> list[SolverInfo]:
+def available_solvers() -> list[SolverInfo]:
     """Every solver name with its problem classes, features, version, availability, and what to install.
 
-    >>> [s.classes for s in solvers() if s.name == "highs"]
+    >>> [s.classes for s in available_solvers() if s.name == "highs"]
     [('LP', 'QP')]
     """
     return [

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dcprog.convex.answer import Answer
-from dcprog.convex.problem import ProblemClass, Subproblem
+from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.typing import Vector
 
 
@@ -70,14 +70,14 @@ class Solver(ABC):
     """Options for further tries in the units of the point that did not hold; None: no further try."""
 
     @abstractmethod
-    def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
+    def open(self, problem: ConvexProblem, options: Mapping[str, Any]) -> Session:
         """Load ``problem``. Unknown options are an error of the solver's own, raised here."""
 
-    def rank(self, problem: Subproblem) -> int | None:
+    def rank(self, problem: ConvexProblem) -> int | None:
         """Where ``auto`` takes it for ``problem``, the lowest first; None: not at all."""
         return self.ranks.get(problem.problem_class)
 
-    def estimate_seconds(self, problem: Subproblem) -> float:
+    def estimate_seconds(self, problem: ConvexProblem) -> float:
         """About how long it runs on ``problem`` without looking at the clock; 0 for one that is interruptible."""
         return 0.0
 
@@ -94,7 +94,7 @@ class Solver(ABC):
         """Its version, None if it is not installed."""
         return version_of(self.distribution)
 
-    def missing(self, problem: Subproblem) -> str | None:
+    def missing(self, problem: ConvexProblem) -> str | None:
         """What ``problem`` needs that this solver does not offer, in words; None if it can be solved."""
         if problem.problem_class not in self.classes:
             solved = ", ".join(sorted(c.value for c in self.classes))

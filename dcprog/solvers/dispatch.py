@@ -17,7 +17,7 @@ import numpy as np
 
 from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.certificate import Residuals, completed, verify
-from dcprog.convex.problem import Subproblem, Units
+from dcprog.convex.problem import ConvexProblem, Units
 from dcprog.convex.scaling import Scaling, scaling_of
 from dcprog.errors import CapabilityError, DCProgError, FunctionError, SolverUnavailableError
 from dcprog.machine.threads import one_thread, solver_loaded
@@ -74,7 +74,7 @@ class Opened(NamedTuple):
     """A session, and the units of its problem if they are not the original ones."""
 
     session: Session
-    problem: Subproblem
+    problem: ConvexProblem
     scaling: Scaling | None
 
 
@@ -86,7 +86,7 @@ class Dispatcher:
     ``fallback`` off only the first choice is asked.
     """
 
-    problem: Subproblem
+    problem: ConvexProblem
     solver: str = "auto"
     options: Mapping[str, Any] = field(default_factory=dict)
     needs: Feature = Feature.NONE

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from dcprog.convex.answer import Answer, Claim
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.typing import Vector
 
 GRACE = 0.05
 """Seconds beyond the limit for a solver that keeps it by itself."""
 
 
-def well_formed(answer: Any, problem: Subproblem) -> Answer:
+def well_formed(answer: Any, problem: ConvexProblem) -> Answer:
     """``answer`` with vectors of floats of the right lengths, or a failure that says what it is instead.
 
     >>> import scipy.sparse as sp
-    >>> p = Subproblem(c=np.zeros(2), A=sp.csr_array((0, 2)), row_lower=np.zeros(0), row_upper=np.zeros(0),
+    >>> p = ConvexProblem(c=np.zeros(2), A=sp.csr_array((0, 2)), row_lower=np.zeros(0), row_upper=np.zeros(0),
     ...                lower=np.zeros(2), upper=np.ones(2))
     >>> well_formed(None, p).message
     'it returned NoneType, expected an Answer'

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Claim
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.convex.terms import LinearTerm, QuadraticTerm, SmoothSum
 from dcprog.typing import Sparse, Vector
 
@@ -32,11 +32,11 @@ ROUNDS = 20
 """So often tangents are added before a proof is given up."""
 
 
-def proved(problem: Subproblem, c: Vector, start: Vector | None = None, time_limit: float | None = None) -> Claim | None:
+def proved(problem: ConvexProblem, c: Vector, start: Vector | None = None, time_limit: float | None = None) -> Claim | None:
     """INFEASIBLE or UNBOUNDED where that is proved, else None; ``start`` is where the functions are defined.
 
-    >>> p = Subproblem(c=np.array([-1.0]), A=sp.csr_array([[1.0]]), row_lower=np.array([2.0]), row_upper=np.array([np.inf]),
-    ...                lower=np.zeros(1), upper=np.full(1, np.inf))
+    >>> p = ConvexProblem(c=np.array([-1.0]), A=sp.csr_array([[1.0]]), row_lower=np.array([2.0]),
+    ...                   row_upper=np.array([np.inf]), lower=np.zeros(1), upper=np.full(1, np.inf))
     >>> proved(p, p.c), proved(p, -p.c)
     (<Claim.UNBOUNDED: 'unbounded'>, None)
     """
@@ -45,15 +45,15 @@ def proved(problem: Subproblem, c: Vector, start: Vector | None = None, time_lim
     return None if recession_ray(problem, c, start, time_limit) is None else Claim.UNBOUNDED
 
 
-def is_empty(problem: Subproblem, start: Vector | None = None, time_limit: float | None = None) -> bool:
+def is_empty(problem: ConvexProblem, start: Vector | None = None, time_limit: float | None = None) -> bool:
     """Whether it is proved that no point satisfies rows, bounds and constraints ψ ≤ 0.
 
     Tangents ψ(z) + ∇ψ(z)'(x − z) ≤ 0 are necessary, so rows, bounds and tangents without a common point are the proof; new
     ones are taken where those before are violated least.
 
     >>> disc = SmoothSum([QuadraticTerm(2.0 * sp.eye_array(2)), LinearTerm([0], [0.0], -1.0)], 2)
-    >>> p = Subproblem(c=np.zeros(2), A=sp.csr_array([[1.0, 1.0]]), row_lower=np.array([1.5]), row_upper=np.array([np.inf]),
-    ...                lower=np.zeros(2), upper=np.ones(2), constraints=(disc,))
+    >>> p = ConvexProblem(c=np.zeros(2), A=sp.csr_array([[1.0, 1.0]]), row_lower=np.array([1.5]),
+    ...                   row_upper=np.array([np.inf]), lower=np.zeros(2), upper=np.ones(2), constraints=(disc,))
     >>> from dataclasses import replace
     >>> is_empty(p), is_empty(replace(p, row_lower=np.array([1.4])))
     (True, False)
@@ -83,14 +83,14 @@ def is_empty(problem: Subproblem, start: Vector | None = None, time_limit: float
 
 
 def recession_ray(
-    problem: Subproblem, c: Vector, start: Vector | None = None, time_limit: float | None = None
+    problem: ConvexProblem, c: Vector, start: Vector | None = None, time_limit: float | None = None
 ) -> Vector | None:
     """A direction in which the set of ``problem`` never ends and its objective with cost ``c`` falls for ever, or None.
 
     None says that no such direction was found and verified, not that the problem has an end. The direction has entries of at
     most the sizes that rows and columns give their variables. With a non-empty set it proves unboundedness.
 
-    >>> p = Subproblem(c=np.zeros(2), A=sp.csr_array([[1.0, -1.0]]), row_lower=np.zeros(1), row_upper=np.ones(1),
+    >>> p = ConvexProblem(c=np.zeros(2), A=sp.csr_array([[1.0, -1.0]]), row_lower=np.zeros(1), row_upper=np.ones(1),
     ...                lower=np.zeros(2), upper=np.full(2, np.inf), Q=sp.csr_array([[1.0, -1.0], [-1.0, 1.0]]))
     >>> recession_ray(p, np.array([1.0, -2.0])), recession_ray(p, np.array([2.0, -1.0]))
     (array([1., 1.]), None)
@@ -118,7 +118,7 @@ def recession_ray(
     return None
 
 
-def is_ray(problem: Subproblem, c: Vector, d: Vector, start: Vector | None = None) -> bool:
+def is_ray(problem: ConvexProblem, c: Vector, d: Vector, start: Vector | None = None) -> bool:
     """Whether the set of ``problem`` never ends in direction d, and its objective with cost ``c`` falls for ever there.
 
     Exact, up to rounding, for linear and quadratic parts; others are evaluated far out along the ray.
@@ -185,13 +185,13 @@ class _Program:
     scale: Vector = field(default_factory=lambda: np.empty(0))
 
     @classmethod
-    def over(cls, problem: Subproblem) -> _Program:
+    def over(cls, problem: ConvexProblem) -> _Program:
         """The rows and bounds of ``problem``."""
         A, lower, upper = _unit_rows(problem.A, problem.row_lower, problem.row_upper)
         return cls(A, lower, upper, problem.lower, problem.upper)
 
     @classmethod
-    def recession_cone(cls, problem: Subproblem, c: Vector) -> _Program:
+    def recession_cone(cls, problem: ConvexProblem, c: Vector) -> _Program:
         """Directions in the box |x| ≤ 1 in which rows and bounds never end and quadratic parts are flat."""
         flat, falling = _quadratic_parts(problem)
         blocks = [sp.csr_array(problem.A), *flat]
@@ -296,7 +296,7 @@ def _column_units(A: Sparse) -> Vector:
 # Functions along a ray -----------------------------------------------------------------------------------------------------
 
 
-def _inside(problem: Subproblem, start: Vector | None) -> Vector:
+def _inside(problem: ConvexProblem, start: Vector | None) -> Vector:
     """The start within its bounds."""
     return np.clip(np.zeros(problem.n) if start is None else start, problem.lower, problem.upper)
 
@@ -308,7 +308,7 @@ def _reach(origin: Vector, d: Vector) -> Vector:
     return np.asarray(first * FAR, dtype=float)
 
 
-def _quadratic_parts(problem: Subproblem) -> tuple[list[Sparse], list[Vector]]:
+def _quadratic_parts(problem: ConvexProblem) -> tuple[list[Sparse], list[Vector]]:
     """Matrices whose product with a ray is zero, and gradients of constraints, linear on a ray, that do not grow there."""
     flat = [] if problem.Q is None else [sp.csr_array(problem.Q)]
     if problem.smooth is not None:
@@ -355,7 +355,7 @@ def _never_grows(f: SmoothSum, d: Vector, origin: Vector) -> bool:
     return bool(np.isfinite(values).all() and values[-1] <= values[0] and values[-1] <= values[-2])
 
 
-def _far_gradients(problem: Subproblem, d: Vector, origin: Vector) -> tuple[Vector, list[Vector]] | None:
+def _far_gradients(problem: ConvexProblem, d: Vector, origin: Vector) -> tuple[Vector, list[Vector]] | None:
     """Gradients of φ and of those ψ that are not quadratic, as far out along d as they are finite."""
     n = problem.n
     phi = SmoothSum([], n) if problem.smooth is None else problem.smooth

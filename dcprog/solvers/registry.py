@@ -12,7 +12,7 @@ import pkgutil
 from collections.abc import Iterator
 from functools import cache
 
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.errors import CapabilityError, SolverUnavailableError, nearest, unknown_name
 from dcprog.solvers import adapters, reductions
 from dcprog.solvers.base import Feature, Solver
@@ -97,7 +97,7 @@ def everything() -> Iterator[Solver]:
     return map(get, names())
 
 
-def chain(name: str, problem: Subproblem, needs: Feature = Feature.NONE) -> list[Solver]:
+def chain(name: str, problem: ConvexProblem, needs: Feature = Feature.NONE) -> list[Solver]:
     """Solvers for ``problem`` in the order they are tried in: the named one first, then those ``auto`` takes as a rescue."""
     first = [] if name == "auto" else [_required(name, problem, needs)]
     ranked = sorted((rank, s.name) for s in everything() if (rank := s.rank(problem)) is not None)
@@ -110,7 +110,7 @@ def chain(name: str, problem: Subproblem, needs: Feature = Feature.NONE) -> list
     return solvers
 
 
-def capable(problem: Subproblem) -> list[Solver]:
+def capable(problem: ConvexProblem) -> list[Solver]:
     """Every installed named solver that declares it can solve ``problem``."""
     return [s for s in everything() if s.available() and s.missing(problem) is None]
 
@@ -122,7 +122,7 @@ def _installed(name: str) -> Solver:
     return solver
 
 
-def _required(name: str, problem: Subproblem, needs: Feature) -> Solver:
+def _required(name: str, problem: ConvexProblem, needs: Feature) -> Solver:
     solver = _installed(name)
     lack = _lack(solver, problem, needs)
     if lack:
@@ -131,7 +131,7 @@ def _required(name: str, problem: Subproblem, needs: Feature) -> Solver:
     return solver
 
 
-def _lack(solver: Solver, problem: Subproblem, needs: Feature) -> str | None:
+def _lack(solver: Solver, problem: ConvexProblem, needs: Feature) -> str | None:
     absent = needs & ~solver.features
     if absent:
         return f"it does not offer {absent.name}"

@@ -93,7 +93,7 @@ def compare(
     repeats: int = 1,
     seed: int = 0,
     grids: Grids | None = None,
-    jobs: int = 1,
+    n_jobs: int = 1,
     dask: str | None = None,
     watch: Watch = unwatched,
 ) -> Comparison:
@@ -115,7 +115,7 @@ def compare(
     for one in chosen:
         tasks += protocol.tasks(data, one.name, one.machine, one.cost, one.about)
     protocol.split(data, 0)  # complains here, once, about classes that are too small
-    outcome = execute(tasks, Store(Path(out), "compare"), jobs=jobs, dask=dask, watch=watch)
+    outcome = execute(tasks, Store(Path(out), "compare"), n_jobs=n_jobs, dask=dask, watch=watch)
     finished: dict[str, list[Result]] = {}
     for one in chosen:
         cells = [Cell(protocol.name, data.name, one.name, i) for i in range(protocol.n_splits)]

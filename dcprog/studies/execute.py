@@ -35,13 +35,13 @@ def unwatched(tasks: Sequence[Task]) -> contextlib.AbstractContextManager[Callab
 
 
 def execute(
-    tasks: Sequence[Task], store: Store, *, jobs: int = 1, dask: str | None = None, watch: Watch = unwatched
+    tasks: Sequence[Task], store: Store, *, n_jobs: int = 1, dask: str | None = None, watch: Watch = unwatched
 ) -> Outcome:
     """Compute what ``store`` does not hold yet; every finished cell is written at once.
 
     Ctrl-C ends the run with what is finished; calling again goes on from there. A cell that fails does not stop the others.
     """
-    check_jobs(jobs)
+    check_jobs(n_jobs)
     outcome = Outcome()
     waiting: list[Task] = []
     for task in tasks:
@@ -52,7 +52,7 @@ def execute(
             outcome.results[task.cell] = known
     by_cell = {task.cell: task for task in waiting}
     waiting.sort(key=lambda task: (-task.cost, task.cell))  # the long ones first, so that no core idles at the end
-    with watch(waiting) as done, contextlib.closing(_computed(waiting, jobs, dask)) as computed:
+    with watch(waiting) as done, contextlib.closing(_computed(waiting, n_jobs, dask)) as computed:
         try:
             for cell, result, failure in computed:
                 if failure is not None:
@@ -79,16 +79,16 @@ def compute(task: Task) -> tuple[Cell, Result, str | None]:
         return task.cell, {}, f"{type(error).__name__}: {error}"
 
 
-def _computed(tasks: Sequence[Task], jobs: int, dask: str | None) -> Generator[tuple[Cell, Result, str | None]]:
+def _computed(tasks: Sequence[Task], n_jobs: int, dask: str | None) -> Generator[tuple[Cell, Result, str | None]]:
     if not tasks:
         return
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    with _backend(jobs, dask) as settings:
+    with _backend(n_jobs, dask) as settings:
         parallel = Parallel(return_as="generator_unordered", batch_size=1, **settings)
         try:
-            with deaf_to_ctrl_c() if dask is None and jobs != 1 else contextlib.nullcontext():
+            with deaf_to_ctrl_c() if dask is None and n_jobs != 1 else contextlib.nullcontext():
                 results = parallel(delayed(compute)(task) for task in tasks)
             yield from results
         except TerminatedWorkerError:
@@ -98,12 +98,12 @@ def _computed(tasks: Sequence[Task], jobs: int, dask: str | None) -> Generator[t
 
 
 @contextlib.contextmanager
-def _backend(jobs: int, dask: str | None) -> Iterator[Mapping[str, Any]]:
+def _backend(n_jobs: int, dask: str | None) -> Iterator[Mapping[str, Any]]:
     """Processes here, or a Dask cluster by joblib's own backend."""
     if dask is None:
         # Pyomo makes a semaphore in each worker; those that Ctrl-C ends leave it to Python's tracker, which need not say so.
         os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker:UserWarning")
-        yield {"n_jobs": jobs, "backend": "loky", "initializer": serve, "initargs": (os.getpid(),)}
+        yield {"n_jobs": n_jobs, "backend": "loky", "initializer": serve, "initargs": (os.getpid(),)}
         return
     try:
         from distributed import Client

@@ -93,7 +93,7 @@ METHODS: dict[str, Entry] = {
     ),
     "rfe": Entry(
         "RFE",
-        lambda grids, d: _best_number(est.RFE(halving=d > MANY, lam=1.0), "r", d),
+        lambda grids, d: _best_number(est.SVMRFE(halving=d > MANY, lam=1.0), "r", d),
         lambda n, d: 1e-4 * n * d,
         by_default=False,
     ),

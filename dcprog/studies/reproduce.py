@@ -50,7 +50,7 @@ def reproduce(
     tables: Sequence[str] | None = None,
     data: Sequence[str] | None = None,
     methods: Sequence[str] | None = None,
-    jobs: int = 1,
+    n_jobs: int = 1,
     dask: str | None = None,
     watch: Watch = unwatched,
 ) -> Reproduction:
@@ -64,7 +64,7 @@ def reproduce(
         A new or empty directory, or that of an earlier run.
     tables, data, methods : sequences of str, optional
         By default everything; data sets that are not here are left out then.
-    jobs : int
+    n_jobs : int
         Processes; −1 are as many as there are cores.
     dask : str, optional
         Address of a Dask scheduler to compute on instead.
@@ -88,7 +88,7 @@ def reproduce(
         tasks.update((task.cell, task) for task in part.table.tasks(part.data, part.methods))
     if not tasks:
         raise DataError(f"there is nothing to compute: {_nothing(absent)}")
-    outcome = execute(list(tasks.values()), Store(Path(out), study), jobs=jobs, dask=dask, watch=watch)
+    outcome = execute(list(tasks.values()), Store(Path(out), study), n_jobs=n_jobs, dask=dask, watch=watch)
     return _report(paper, parts, outcome, absent)
 
 

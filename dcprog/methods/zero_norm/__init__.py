@@ -4,10 +4,10 @@ Iterations are generators without end: take as many iterates as you want, or let
 """
 
 from dcprog.methods.zero_norm.iterates import Iterate, converge
-from dcprog.methods.zero_norm.kernel import KernelIterate, kernel_arom, polynomial_features, polynomial_kernel
+from dcprog.methods.zero_norm.kernel import KernelIterate, kernel_updates, polynomial_features, polynomial_kernel
 from dcprog.methods.zero_norm.margin import NotSeparableError
-from dcprog.methods.zero_norm.multiclass import multiclass_arom
-from dcprog.methods.zero_norm.multiplicative import l1_arom, l2_arom
+from dcprog.methods.zero_norm.multiclass import multiclass_updates
+from dcprog.methods.zero_norm.multiplicative import l1_updates, l2_updates
 from dcprog.methods.zero_norm.selection import (
     arom_features,
     arom_iterates,
@@ -26,10 +26,10 @@ __all__ = [
     "arom_reduced",
     "converge",
     "corr_features",
-    "kernel_arom",
-    "l1_arom",
-    "l2_arom",
-    "multiclass_arom",
+    "kernel_updates",
+    "l1_updates",
+    "l2_updates",
+    "multiclass_updates",
     "polynomial_features",
     "polynomial_kernel",
     "retrain",

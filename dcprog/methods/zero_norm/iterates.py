@@ -38,22 +38,22 @@ class Iterate:
     """One iterate: the classifier in terms of the data as they came, and the slack of every margin constraint."""
 
     iteration: int
-    rule: LinearRule | ArgmaxRule
+    classifier: LinearRule | ArgmaxRule
     xi: Vector
 
     @property
     def w(self) -> Any:
         """Weights, one row a class if there are more than two."""
-        return self.rule.w
+        return self.classifier.w
 
     @property
     def b(self) -> Any:
-        return self.rule.b
+        return self.classifier.b
 
     @property
     def sizes(self) -> Vector:
         """|w|, or Σₖ|wₖ|, by which features are ranked."""
-        return self.rule.sizes()
+        return self.classifier.sizes()
 
     @property
     def features(self) -> Indices:
@@ -79,13 +79,13 @@ def non_zero(sizes: Vector) -> Mask:
 def converge(iterates: Iterable[Moved], tol: float = 1e-6, max_iter: int = 200) -> tuple[Moved, Status]:
     """Walk until no weight moves by more than ``tol`` of the largest and no slack by more than ``tol`` of the margin.
 
-    In the feature space of :func:`dcprog.methods.zero_norm.kernel_arom`, of whose weights there is only the 2-norm, until
+    In the feature space of :func:`dcprog.methods.zero_norm.kernel_updates`, of whose weights there is only the 2-norm, until
     the classifier moves by no more than ``tol`` of that, and its bias by no more than ``tol`` of the margin.
 
     Parameters
     ----------
     iterates : iterable
-        Such as :func:`dcprog.methods.zero_norm.l1_arom` and the others give; those without end are taken one at a time.
+        Such as :func:`dcprog.methods.zero_norm.l1_updates` and the others give; those without end are taken one at a time.
     tol : float
         ≥ 0.
     max_iter : int
@@ -98,14 +98,14 @@ def converge(iterates: Iterable[Moved], tol: float = 1e-6, max_iter: int = 200) 
 
     Examples
     --------
-    >>> from dcprog.methods.zero_norm import kernel_arom, l1_arom
+    >>> from dcprog.methods.zero_norm import kernel_updates, l1_updates
     >>> X, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [0, 0, 1, 1]
-    >>> iterate, status = converge(l1_arom(X, y))
+    >>> iterate, status = converge(l1_updates(X, y))
     >>> iterate.iteration, iterate.features, str(status)
     (2, array([0]), 'converged')
-    >>> str(converge(l1_arom(X, y), max_iter=1)[1])
+    >>> str(converge(l1_updates(X, y), max_iter=1)[1])
     'iteration_limit'
-    >>> limit, status = converge(kernel_arom(X, y))
+    >>> limit, status = converge(kernel_updates(X, y))
     >>> limit.predict(X), str(status)
     (array([0, 0, 1, 1]), 'converged')
     """
@@ -126,4 +126,4 @@ def converge(iterates: Iterable[Moved], tol: float = 1e-6, max_iter: int = 200) 
 
 
 def _no_iterates(iterates: object) -> DataError:
-    return DataError(f"iterates are {iterates!r}, expected at least one iterate of AROM, as in converge(l1_arom(X, y))")
+    return DataError(f"iterates are {iterates!r}, expected at least one iterate of AROM, as in converge(l1_updates(X, y))")

@@ -61,7 +61,7 @@ def polynomial_features(X: Any, degree: int) -> Matrix:
         if n * columns > LARGEST_MAP:
             raise DataError(
                 f"the products of up to {degree} of {d} inputs are more than {LARGEST_MAP:.0e} numbers: lower the degree, "
-                "or take kernel_arom, which does without them"
+                "or take kernel_updates, which does without them"
             )
     blocks = [X]
     for _ in range(degree - 1):
@@ -184,12 +184,12 @@ class KernelIterate(Classifier):
         return max(step.size / max(before.u.size, np.finfo(float).tiny), abs(self.b - before.b))
 
 
-def kernel_arom(
+def kernel_updates(
     X: Any, y: Any, degree: int = 2, *, lam: float | None = None, max_terms: int = 300, solver: str = "auto"
 ) -> Iterator[KernelIterate]:
     """The iterates of ℓ2-AROM in the feature space of the polynomial kernel, without end, by kernels alone.
 
-    They are those of ``l2_arom(polynomial_features(X, degree), y)``. Scale the inputs to about [−1, 1]: powers spread.
+    They are those of ``l2_updates(polynomial_features(X, degree), y)``. Scale the inputs to about [−1, 1]: powers spread.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def kernel_arom(
     max_terms : int
         How many dimensions the feature space may have; the cost of a step is its cube.
     solver : str
-        Of the dual QP: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
+        Of the dual QP: a name that ``dcprog.available_solvers()`` lists, or ``"auto"``.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def kernel_arom(
     >>> from itertools import islice
     >>> rng = np.random.default_rng(0)
     >>> X, T = rng.uniform(-1, 1, (50, 10)), rng.uniform(-1, 1, (500, 10))
-    >>> first, *_, last = islice(kernel_arom(X, X[:, 0] * X[:, 1] > 0, degree=2), 6)
+    >>> first, *_, last = islice(kernel_updates(X, X[:, 0] * X[:, 1] > 0, degree=2), 6)
     >>> [float((rule.predict(T) == (T[:, 0] * T[:, 1] > 0)).mean().round(2)) for rule in (first, last)]
     [0.69, 0.92]
     """

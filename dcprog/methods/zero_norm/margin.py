@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Claim
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.errors import DataError
 from dcprog.solvers.dispatch import Dispatcher, Solution, SubproblemUnsolved
 from dcprog.typing import Mask, Matrix, Vector
@@ -118,7 +118,7 @@ class MarginProblem:
         curvature = [np.full(weights, self._square), np.zeros(self.biases), self._factor * self._slack_square]
         free = [np.full(weights, not self.sized), np.full(self.biases, True), np.full(slacks.shape[1], False)]
         Q = np.concatenate(curvature)
-        problem = Subproblem(
+        problem = ConvexProblem(
             c=np.zeros(A.shape[1]),
             A=A,
             row_lower=self._limits[0],
@@ -196,7 +196,7 @@ def separating_plane(M: Any, B: Any) -> tuple[Vector, Vector]:
     scale = column_sizes(M)
     unit = sp.csc_array(M @ sp.diags_array(1.0 / scale))
     biases = B.shape[1]
-    problem = Subproblem(
+    problem = ConvexProblem(
         c=np.append(np.zeros(d + biases), -1.0),
         A=sp.csc_array(sp.hstack([unit, sp.csc_array(B), sp.csc_array(-np.ones((rows, 1)))])),
         row_lower=np.zeros(rows),

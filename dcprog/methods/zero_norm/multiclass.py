@@ -28,7 +28,7 @@ from dcprog.solvers.registry import check as check_solver
 from dcprog.typing import Mask
 
 
-def multiclass_arom(
+def multiclass_updates(
     X: Any,
     y: Any,
     *,
@@ -50,14 +50,14 @@ def multiclass_arom(
     lam : float, optional
         λ > 0: every margin may have a slack that costs λ. By default none may, which takes separable classes.
     solver : str
-        Of the LPs or QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
+        Of the LPs or QPs: a name that ``dcprog.available_solvers()`` lists, or ``"auto"``.
 
     Examples
     --------
     >>> from dcprog.methods.zero_norm import converge
     >>> X = np.array([[-2.0, 1.0], [-2.0, -1.0], [0.0, 1.0], [0.0, -1.0], [2.0, 1.0], [2.0, -1.0]])
-    >>> iterate, status = converge(multiclass_arom(X, [1, 1, 2, 2, 3, 3], norm=1))
-    >>> iterate.features, iterate.rule.predict(X)
+    >>> iterate, status = converge(multiclass_updates(X, [1, 1, 2, 2, 3, 3], norm=1))
+    >>> iterate.features, iterate.classifier.predict(X)
     (array([0]), array([1, 1, 2, 2, 3, 3]))
     """
     if norm not in (1, 2):

@@ -29,7 +29,7 @@ from dcprog.solvers.registry import check as check_solver
 from dcprog.typing import Vector
 
 
-def l1_arom(
+def l1_updates(
     X: Any, y: Any, *, p: int = 0, q: int | None = None, lam: float = 1.0, solver: str = "auto"
 ) -> Iterator[Iterate]:
     """The iterates of ℓ1-AROM, without end: one LP a step (a QP where p or q is 2), of which only the costs change.
@@ -47,13 +47,13 @@ def l1_arom(
         λ > 0. For q = 0 the weights of the slacks are λ/ξᵢ in every step. (The paper scales slack columns by 1/λ once, at
         the start, which the first update forgets: a zero norm does not see the scale.)
     solver : str
-        Of the LPs or QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
+        Of the LPs or QPs: a name that ``dcprog.available_solvers()`` lists, or ``"auto"``.
 
     Examples
     --------
     >>> from dcprog.methods.zero_norm import converge
     >>> X = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]])
-    >>> iterate, status = converge(l1_arom(X, [0, 0, 1, 1]))
+    >>> iterate, status = converge(l1_updates(X, [0, 0, 1, 1]))
     >>> iterate.w.round(6), iterate.features, str(status)
     (array([2., 0.]), array([0]), 'converged')
     """
@@ -96,7 +96,7 @@ def _l1_steps(data: Data, p: int, q: int | None, lam: float, solver: str) -> Ite
             problem = None  # what is zero stays zero: the next problem is a smaller one
 
 
-def l2_arom(
+def l2_updates(
     X: Any, y: Any, *, p: int = 0, q: int | None = None, lam: float = 1.0, solver: str = "auto"
 ) -> Iterator[Iterate]:
     """The iterates of ℓ2-AROM, without end: one SVM a step, on X * z.
@@ -109,20 +109,20 @@ def l2_arom(
     X, y : array_like or sparse matrix, array_like
         Training data of two classes.
     p : 0 or 2
-        Norm of w, as for :func:`l1_arom`.
+        Norm of w, as for :func:`l1_updates`.
     q : None, 0, 1 or 2
         Norm of the slacks; None has none. Those with q = 2 are a ridge 1/λ on the kernel matrix (X * z)(X * z)', those with
         q = 0 a ridge ξᵢ²/λ that is updated as z is; q = 1 is the usual soft margin.
     lam : float
         λ > 0.
     solver : str
-        Of the QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
+        Of the QPs: a name that ``dcprog.available_solvers()`` lists, or ``"auto"``.
 
     Examples
     --------
     >>> from dcprog.methods.zero_norm import converge
     >>> X = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]])
-    >>> iterate, status = converge(l2_arom(X, [0, 0, 1, 1]))
+    >>> iterate, status = converge(l2_updates(X, [0, 0, 1, 1]))
     >>> iterate.w.round(6), iterate.features, str(status)
     (array([2., 0.]), array([0]), 'converged')
     """

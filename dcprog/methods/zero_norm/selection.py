@@ -17,8 +17,8 @@ from dcprog.learning.samples import Samples, check_data, check_flag, check_posit
 from dcprog.methods.filters import fisher_score
 from dcprog.methods.zero_norm.elimination import ShrinkingSVM
 from dcprog.methods.zero_norm.iterates import Iterate
-from dcprog.methods.zero_norm.multiclass import multiclass_arom
-from dcprog.methods.zero_norm.multiplicative import l1_arom, l2_arom
+from dcprog.methods.zero_norm.multiclass import multiclass_updates
+from dcprog.methods.zero_norm.multiplicative import l1_updates, l2_updates
 from dcprog.methods.zero_norm.separation import maximal_margin
 from dcprog.solvers.registry import check as check_solver
 from dcprog.typing import Indices, Matrix, Vector
@@ -52,11 +52,11 @@ def arom_features(
         ℓ1 (an LP a step) or ℓ2 (a QP a step).
     constraints : str
         Of three or more classes, ``"weston_watkins"`` or ``"one_vs_rest"``:
-        :func:`dcprog.methods.zero_norm.multiclass_arom`.
+        :func:`dcprog.methods.zero_norm.multiclass_updates`.
     lam : float, optional
         λ > 0 allows slacks that cost λ each. By default none are allowed, which takes separable classes.
     solver : str
-        Of the LPs or QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
+        Of the LPs or QPs: a name that ``dcprog.available_solvers()`` lists, or ``"auto"``.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((30, 50)); y = X[:, 7] + X[:, 11] > 0
@@ -88,11 +88,11 @@ def arom_reduced(
         ℓ1 (an LP a step) or ℓ2 (a QP a step).
     constraints : str
         Of three or more classes, ``"weston_watkins"`` or ``"one_vs_rest"``:
-        :func:`dcprog.methods.zero_norm.multiclass_arom`.
+        :func:`dcprog.methods.zero_norm.multiclass_updates`.
     lam : float, optional
         λ > 0 allows slacks that cost λ each. By default none are allowed, which takes separable classes.
     solver : str
-        Of the LPs or QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
+        Of the LPs or QPs: a name that ``dcprog.available_solvers()`` lists, or ``"auto"``.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((30, 50)); y = X[:, 7] + X[:, 11] > 0
@@ -130,11 +130,11 @@ def arom_iterates(
         ℓ1 (an LP a step) or ℓ2 (a QP a step).
     constraints : str
         Of three or more classes, ``"weston_watkins"`` or ``"one_vs_rest"``:
-        :func:`dcprog.methods.zero_norm.multiclass_arom`.
+        :func:`dcprog.methods.zero_norm.multiclass_updates`.
     lam : float, optional
         λ > 0 allows slacks that cost λ each. By default none are allowed, which takes separable classes.
     solver : str
-        Of the LPs or QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
+        Of the LPs or QPs: a name that ``dcprog.available_solvers()`` lists, or ``"auto"``.
 
     >>> X = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]])
     >>> next(arom_iterates(X, [0, 0, 1, 1], norm=1)).features
@@ -143,10 +143,10 @@ def arom_iterates(
     check_constraints(constraints)
     check_solver(solver)
     if len(check_samples(X, y).classes) > 2:
-        return multiclass_arom(X, y, norm=norm, constraints=constraints, lam=lam, solver=solver)
+        return multiclass_updates(X, y, norm=norm, constraints=constraints, lam=lam, solver=solver)
     if norm not in (1, 2):
         raise DataError(f"norm is {norm!r}, expected 1 or 2: ℓ1- or ℓ2-AROM")
-    steps = l1_arom if norm == 1 else l2_arom
+    steps = l1_updates if norm == 1 else l2_updates
     return steps(X, y, solver=solver) if lam is None else steps(X, y, q=1, lam=lam, solver=solver)
 
 
@@ -207,7 +207,7 @@ def rfe_features(X: Any, y: Any, r: int, *, halving: bool = False, lam: float = 
     lam : float
         λ > 0, the cost of slacks. By default ∞: hard margins where the classes are separable, else the least total slack.
     solver : str
-        Of the QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
+        Of the QPs: a name that ``dcprog.available_solvers()`` lists, or ``"auto"``.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((60, 20)); y = X[:, 7] + X[:, 11] > 0
@@ -256,9 +256,9 @@ def retrain(
         λ > 0. By default ∞: hard margins where the classes are separable, else the least total slack.
     constraints : str
         Of three or more classes, ``"weston_watkins"`` or ``"one_vs_rest"``:
-        :func:`dcprog.methods.zero_norm.multiclass_arom`.
+        :func:`dcprog.methods.zero_norm.multiclass_updates`.
     solver : str
-        Of the LPs or QPs: a name that ``dcprog.solvers()`` lists, or ``"auto"``.
+        Of the LPs or QPs: a name that ``dcprog.available_solvers()`` lists, or ``"auto"``.
 
     >>> X = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]])
     >>> rule = retrain(X, ["a", "a", "b", "b"], [0])

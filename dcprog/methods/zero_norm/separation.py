@@ -61,7 +61,7 @@ def _on_the_face(M: Any, B: Any, p: int, alpha: Vector, enough: float, solver: s
     αᵢ < 1 and ≤ 1 in those with αᵢ > 0, where α are any multipliers that solve the dual of min Σξ.
     """
     if solver == "auto" and p == 2:
-        solver = "piqp"  # the face has no interior: further solvers would try long, and in vain
+        solver = "piqp"  # the face has no interior: the other solvers take long and fail
     for tolerance in (1e-9, 1e-6):
         least, most = np.where(alpha < 1.0 - tolerance, 1.0, -np.inf), np.where(alpha > tolerance, 1.0, np.inf)
         face = MarginProblem(M, B, sized=p == 1, square=float(p == 2), least=least, most=most, solver=solver)

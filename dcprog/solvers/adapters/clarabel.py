@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Answer, Claim
-from dcprog.convex.problem import ProblemClass, Subproblem
+from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.errors import CapabilityError
 from dcprog.solvers.adapters.piqp import sparse_operations
 from dcprog.solvers.adapters.qp import INFINITY, answer, apply_options, hessian_of, rows_of
@@ -47,17 +47,17 @@ class Clarabel(Solver):
     ranks = MappingProxyType({ProblemClass.LP: 20, ProblemClass.QP: 30})
     interruptible = False
 
-    def estimate_seconds(self, problem: Subproblem) -> float:
+    def estimate_seconds(self, problem: ConvexProblem) -> float:
         return sparse_operations(problem) / SET_UP_RATE
 
-    def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
+    def open(self, problem: ConvexProblem, options: Mapping[str, Any]) -> Session:
         return ClarabelSession(problem, options)
 
 
 class ClarabelSession(Session):
     """min ½z'Qz + q'z, Gz + s = b, with s = 0 for equations and s ≥ 0 for upper limits and for lower ones turned round."""
 
-    def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
+    def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         import clarabel
 
         self.problem = problem

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dcprog.convex.answer import Answer, Claim
-from dcprog.convex.problem import ProblemClass, Subproblem
+from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.solvers.adapters.highs_model import HighsModel
 from dcprog.solvers.adapters.piqp import sparse_operations
 from dcprog.solvers.adapters.qp import PROOF_SECONDS, Rows, rows_of
@@ -47,17 +47,17 @@ class Highs(Solver):
 
     interruptible = False  # in a QP, while it is loaded and within a factorisation
 
-    def estimate_seconds(self, problem: Subproblem) -> float:
+    def estimate_seconds(self, problem: ConvexProblem) -> float:
         return 0.0 if problem.Q is None else sparse_operations(problem) / HIPO_RATE
 
-    def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
+    def open(self, problem: ConvexProblem, options: Mapping[str, Any]) -> Session:
         return HighsSession(problem, options)
 
 
 class HighsSession(Session):
     """One model; only the costs change, or columns are added."""
 
-    def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
+    def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         self._problem, self._is_lp = problem, problem.Q is None
         self._rows: Rows | None = None
         self._options = dict(options) if self._is_lp else HIPO | dict(options)
@@ -108,7 +108,7 @@ class HighsSession(Session):
         if self._is_lp:
             self._model.rewind()
 
-    def grow(self, problem: Subproblem, new: int) -> None:
+    def grow(self, problem: ConvexProblem, new: int) -> None:
         """The last ``new`` columns of ``problem`` are new."""
         self._problem, k = problem, problem.n - new
         self._model.add_columns(problem.c[k:], problem.A[:, k:], problem.lower[k:], problem.upper[k:])

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Claim
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.errors import CapabilityError, SolverUnavailableError
 from dcprog.typing import Sparse, Vector
 
@@ -19,7 +19,7 @@ DUAL_SIMPLEX, PRIMAL_SIMPLEX = 1, 4
 class HighsModel:
     """min ½z'Qz + c'z over rows and bounds, loaded once; costs and limits change, columns and rows are added."""
 
-    def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
+    def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         import highspy
 
         self.highs = highspy.Highs()
@@ -155,7 +155,7 @@ def _claim(status: Any) -> Claim:
     return claims.get(status, Claim.FAILED)
 
 
-def _highs_lp(problem: Subproblem) -> Any:
+def _highs_lp(problem: ConvexProblem) -> Any:
     import highspy
 
     A = sp.csc_array(problem.A)

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Answer, Claim
-from dcprog.convex.problem import ProblemClass, Subproblem
+from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.convex.terms import FunctionTerm
 from dcprog.errors import CapabilityError
 from dcprog.solvers.adapters.ipopt_options import typed
@@ -87,7 +87,7 @@ class Ipopt(Solver):
     a function has none, or a costly one.
 
     >>> import numpy as np, scipy.sparse as sp
-    >>> problem = Subproblem(c=np.array([-3.0]), A=sp.csr_array([[1.0]]), row_lower=np.array([-np.inf]),
+    >>> problem = ConvexProblem(c=np.array([-3.0]), A=sp.csr_array([[1.0]]), row_lower=np.array([-np.inf]),
     ...                      row_upper=np.array([1.0]), lower=np.array([0.0]), upper=np.array([np.inf]),
     ...                      Q=sp.csr_array([[1.0]]))
     >>> answer = Ipopt().open(problem, {}).solve(problem.c, None, None)
@@ -105,13 +105,13 @@ class Ipopt(Solver):
     ranks = MappingProxyType({ProblemClass.LP: 40, ProblemClass.QP: 50, ProblemClass.NLP: 20})
     interruptible = False  # within a factorisation
 
-    def estimate_seconds(self, problem: Subproblem) -> float:
+    def estimate_seconds(self, problem: ConvexProblem) -> float:
         return sparse_operations(_with_hessian(problem)) / FACTORISATION_RATE
 
     def version(self) -> str | None:
         return super().version() or version_of("cyipopt")
 
-    def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
+    def open(self, problem: ConvexProblem, options: Mapping[str, Any]) -> Session:
         chosen = {name: typed(name, value) for name, value in options.items()}
         if chosen.get("mehrotra_algorithm") == "yes":
             chosen = {**MEHROTRA, **chosen}
@@ -140,7 +140,7 @@ class _Point(NamedTuple):
 
 
 class _Session(Session):
-    def __init__(self, problem: Subproblem, chosen: Mapping[str, Any]) -> None:
+    def __init__(self, problem: ConvexProblem, chosen: Mapping[str, Any]) -> None:
         self._problem, self._chosen = problem, chosen
         self._callbacks = Callbacks(problem)
         self._ipopt = self._callbacks.load()
@@ -222,7 +222,7 @@ class _Session(Session):
         )
 
 
-def _with_hessian(problem: Subproblem) -> Subproblem:
+def _with_hessian(problem: ConvexProblem) -> ConvexProblem:
     """``problem`` as a QP whose Q has the structure of all second derivatives."""
     sums = problem.constraints if problem.smooth is None else (problem.smooth, *problem.constraints)
     if not sums:
@@ -233,7 +233,7 @@ def _with_hessian(problem: Subproblem) -> Subproblem:
     return replace(problem, Q=sp.csc_array(known + lower + lower.T), smooth=None, constraints=())
 
 
-def _constant_parts(problem: Subproblem) -> dict[str, str]:
+def _constant_parts(problem: ConvexProblem) -> dict[str, str]:
     """Derivatives that Ipopt need ask for only once per solve."""
     linear = {} if problem.constraints else {"jac_c_constant": "yes", "jac_d_constant": "yes"}
     return linear if problem.problem_class is ProblemClass.NLP else {**linear, "hessian_constant": "yes"}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.convex.terms import SmoothSum
 from dcprog.solvers.base import finite
 from dcprog.typing import Indices, Vector
@@ -49,7 +49,7 @@ class Callbacks:
     appear nowhere.
     """
 
-    def __init__(self, problem: Subproblem) -> None:
+    def __init__(self, problem: ConvexProblem) -> None:
         self.problem, self.c = problem, problem.c
         self.rows = np.flatnonzero(np.isfinite(problem.row_lower) | np.isfinite(problem.row_upper))
         self.padding = max(0, int(problem.equality.sum() - (problem.lower < problem.upper).sum()))

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Answer, Claim
-from dcprog.convex.problem import ProblemClass, Subproblem
+from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.errors import CapabilityError
 from dcprog.solvers.adapters.piqp import sparse_operations
 from dcprog.solvers.adapters.qp import INFINITY, answer, apply_options, hessian_of, rows_of
@@ -51,17 +51,17 @@ class OSQP(Solver):
     ranks = MappingProxyType({ProblemClass.QP: 60})
     interruptible = False  # while it is set up
 
-    def estimate_seconds(self, problem: Subproblem) -> float:
+    def estimate_seconds(self, problem: ConvexProblem) -> float:
         return sparse_operations(problem) / SET_UP_RATE
 
-    def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
+    def open(self, problem: ConvexProblem, options: Mapping[str, Any]) -> Session:
         return OSQPSession(problem, options)
 
 
 class OSQPSession(Session):
     """min ½z'Qz + q'z, lower ≤ Kz ≤ upper, in which bounds are rows too."""
 
-    def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
+    def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         import osqp
 
         self.problem = problem

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Answer, Claim
-from dcprog.convex.problem import ProblemClass, Subproblem
+from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.solvers.adapters.qp import INFINITY, answer, apply_options, hessian_of, rows_of
 from dcprog.solvers.base import Feature, Session, Solver
 from dcprog.typing import Vector
@@ -50,7 +50,7 @@ class PIQP(Solver):
     more iterations; of 3000 degenerate random ones one was not solved at 1e-11, and two at 1e-12.
 
     >>> import scipy.sparse as sp
-    >>> p = Subproblem(c=np.array([-2.0, -3.0]), A=sp.csr_array([[1.0, 1.0]]), row_lower=np.array([-np.inf]),
+    >>> p = ConvexProblem(c=np.array([-2.0, -3.0]), A=sp.csr_array([[1.0, 1.0]]), row_lower=np.array([-np.inf]),
     ...                row_upper=np.array([3.0]), lower=np.zeros(2), upper=np.full(2, np.inf), Q=sp.eye_array(2))
     >>> answer = PIQP().open(p, {}).solve(p.c, None, None)
     >>> answer.z.round(6).tolist(), answer.row_duals.round(6).tolist()
@@ -66,17 +66,17 @@ class PIQP(Solver):
     ranks = MappingProxyType({ProblemClass.LP: 30, ProblemClass.QP: 20})
     interruptible = False
 
-    def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
+    def open(self, problem: ConvexProblem, options: Mapping[str, Any]) -> Session:
         return PIQPSession(problem, options)
 
-    def estimate_seconds(self, problem: Subproblem) -> float:
+    def estimate_seconds(self, problem: ConvexProblem) -> float:
         return ITERATIONS * seconds_per_iteration(problem)
 
 
 class PIQPSession(Session):
     """min ½z'Qz + c'z with equations, two-sided rows and bounds, each given apart."""
 
-    def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
+    def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         import piqp
 
         self.problem = problem
@@ -140,13 +140,13 @@ class PIQPSession(Session):
             self.solver.settings.max_iter = most
 
 
-def is_dense(problem: Subproblem) -> bool:
+def is_dense(problem: ConvexProblem) -> bool:
     """Whether dense linear algebra is the faster one."""
     entries = problem.A.nnz + (0 if problem.Q is None else problem.Q.nnz)
     return bool(entries > DENSE_FROM * problem.n * (problem.n + problem.m))
 
 
-def seconds_per_iteration(problem: Subproblem) -> float:
+def seconds_per_iteration(problem: ConvexProblem) -> float:
     """An estimate, from the size of the matrix that is factored."""
     n, m = problem.n, problem.m
     if is_dense(problem):
@@ -155,7 +155,7 @@ def seconds_per_iteration(problem: Subproblem) -> float:
     return float(sparse_operations(problem) / SPARSE_RATE + entries / ENTRY_RATE)
 
 
-def sparse_operations(problem: Subproblem) -> float:
+def sparse_operations(problem: ConvexProblem) -> float:
     """About how many operations a sparse factorisation takes: what its graph takes without fill, and a share of the most
     fill there may be, since a good ordering avoids the rest."""
     if is_dense(problem):
@@ -163,7 +163,7 @@ def sparse_operations(problem: Subproblem) -> float:
     return _without_fill(problem) + FILL * _with_most_fill(problem)
 
 
-def _without_fill(problem: Subproblem) -> float:
+def _without_fill(problem: ConvexProblem) -> float:
     """Operations if the degrees of the graph, of the primal or of the dual variables, were those of its factor."""
     n, m = problem.n, problem.m
     A = sp.csr_array(problem.A)
@@ -180,7 +180,7 @@ def _without_fill(problem: Subproblem) -> float:
     return 1.0 + float(operations)
 
 
-def _with_most_fill(problem: Subproblem) -> float:
+def _with_most_fill(problem: ConvexProblem) -> float:
     """Operations of a factorisation within the profile after Cuthill & McKee, with the densest rows and columns put last."""
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Answer, Claim
-from dcprog.convex.problem import ProblemClass, Subproblem
+from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.convex.terms import QuadraticTerm
 from dcprog.errors import unknown_name
 from dcprog.solvers.adapters.qp import PROOF_SECONDS
@@ -39,7 +39,7 @@ class PyomoSolver(Solver):
     """The solver ``SolverFactory(name)``. What it can solve only itself can tell: it is given every problem.
 
     >>> import numpy as np, scipy.sparse as sp
-    >>> problem = Subproblem(c=np.array([-1.0]), A=sp.csr_array([[2.0]]), row_lower=np.array([-np.inf]),
+    >>> problem = ConvexProblem(c=np.array([-1.0]), A=sp.csr_array([[2.0]]), row_lower=np.array([-np.inf]),
     ...                      row_upper=np.array([1.0]), lower=np.array([0.0]), upper=np.array([np.inf]))
     >>> answer = PyomoSolver("appsi_highs").open(problem, {}).solve(problem.c, None, None)
     >>> print(answer.claim.value, answer.z, answer.row_duals)
@@ -59,10 +59,10 @@ class PyomoSolver(Solver):
     def available(self) -> bool:
         return bool(_factory(self.name).available(exception_flag=False))
 
-    def missing(self, problem: Subproblem) -> str | None:
+    def missing(self, problem: ConvexProblem) -> str | None:
         return None if self.available() else f"Pyomo does not find it: {self.install}"
 
-    def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
+    def open(self, problem: ConvexProblem, options: Mapping[str, Any]) -> Session:
         return _Session(self.name, problem, options)
 
 
@@ -78,7 +78,7 @@ def _factory(name: str) -> Any:
 
 
 class _Session(Session):
-    def __init__(self, name: str, problem: Subproblem, options: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         self._name, self._problem, self._options = name, problem, dict(options)
         self._model = _model(problem)
         self._solver = _factory(name)
@@ -158,7 +158,7 @@ class _Session(Session):
         )
 
 
-def _model(problem: Subproblem) -> Any:
+def _model(problem: ConvexProblem) -> Any:
     """The subproblem as a plain Pyomo model, without free rows."""
     import pyomo.environ as pyo
     from pyomo.core.expr import LinearExpression

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Answer, Claim
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.errors import CapabilityError, unknown_name
 from dcprog.solvers.rays import proved
 from dcprog.typing import Indices, Mask, Sparse, Vector
@@ -45,10 +45,10 @@ class Rows:
         return out
 
 
-def rows_of(problem: Subproblem, bounds: Mask) -> Rows:
+def rows_of(problem: ConvexProblem, bounds: Mask) -> Rows:
     """The rows of ``problem``, and the bounds of the variables in the mask ``bounds``, with ±∞ for every absent limit.
 
-    >>> p = Subproblem(c=np.zeros(2), A=sp.csr_array([[1.0, 1.0], [0.0, 3.0]]), row_lower=np.array([1.0, -np.inf]),
+    >>> p = ConvexProblem(c=np.zeros(2), A=sp.csr_array([[1.0, 1.0], [0.0, 3.0]]), row_lower=np.array([1.0, -np.inf]),
     ...                row_upper=np.array([1e30, np.inf]), lower=np.zeros(2), upper=np.array([0.0, 2.0]))
     >>> rows = rows_of(p, p.lower == p.upper)
     >>> rows.K.toarray().tolist(), rows.lower.tolist(), rows.upper.tolist()
@@ -70,7 +70,7 @@ def rows_of(problem: Subproblem, bounds: Mask) -> Rows:
     )
 
 
-def hessian_of(problem: Subproblem) -> Sparse:
+def hessian_of(problem: ConvexProblem) -> Sparse:
     """Q in CSC, a matrix of zeros for an LP."""
     return sp.csc_matrix((problem.n, problem.n)) if problem.Q is None else sp.csc_matrix(problem.Q)
 
@@ -95,7 +95,7 @@ def refused(solver: str, name: str, value: object, default: object) -> Capabilit
 
 
 def answer(
-    problem: Subproblem, c: Vector, claim: Claim, z: Vector, row_duals: Vector, message: str, iterations: int
+    problem: ConvexProblem, c: Vector, claim: Claim, z: Vector, row_duals: Vector, message: str, iterations: int
 ) -> Answer:
     """The answer, in which infeasible and unbounded are what is proved to be so, and rays and NaN are not called a point."""
     if claim in (Claim.INFEASIBLE, Claim.UNBOUNDED, Claim.FAILED):

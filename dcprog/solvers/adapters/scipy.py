@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.certificate import verify
 from dcprog.convex.multipliers import multipliers
-from dcprog.convex.problem import ProblemClass, Subproblem
+from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.convex.terms import FunctionTerm
 from dcprog.errors import DCProgError, unknown_name
 from dcprog.solvers.adapters.qp import PROOF_SECONDS, refused, rows_of
@@ -49,7 +49,7 @@ class SciPy(Solver):
 
     The latter is an interior-point method written in Python: take it for small problems, and Ipopt where there is one.
 
-    >>> p = Subproblem(c=np.array([-1.0, -4.0]), A=sp.csr_array((0, 2)), row_lower=np.zeros(0), row_upper=np.zeros(0),
+    >>> p = ConvexProblem(c=np.array([-1.0, -4.0]), A=sp.csr_array((0, 2)), row_lower=np.zeros(0), row_upper=np.zeros(0),
     ...                lower=np.zeros(2), upper=np.full(2, 3.0), Q=sp.eye_array(2))
     >>> SciPy().open(p, {}).solve(p.c, None, None).z.round(6).tolist()
     [1.0, 3.0]
@@ -65,18 +65,18 @@ class SciPy(Solver):
     features = Feature.WARM_START | Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS
     ranks = MappingProxyType({ProblemClass.QP: 70, ProblemClass.NLP: 30})
 
-    def missing(self, problem: Subproblem) -> str | None:
+    def missing(self, problem: ConvexProblem) -> str | None:
         lack = super().missing(problem)
         if lack is None and not problem.is_box and problem.n + problem.m > TRUST_SIZE:
             return f"its trust-constr is for problems of up to {TRUST_SIZE} variables and rows"
         return lack
 
-    def rank(self, problem: Subproblem) -> int | None:
+    def rank(self, problem: ConvexProblem) -> int | None:
         """Before Ipopt where there are bounds alone and a Hessian that is dense, or none."""
         before_ipopt = problem.problem_class is ProblemClass.NLP and problem.is_box and _hessian_is_costly(problem)
         return 15 if before_ipopt else super().rank(problem)
 
-    def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
+    def open(self, problem: ConvexProblem, options: Mapping[str, Any]) -> Session:
         limited = bool(problem.constraints) or len(rows_of(problem, np.zeros(problem.n, dtype=bool)).kept) > 0
         defaults = TRUST if limited else BOX
         for name, value in options.items():
@@ -104,7 +104,7 @@ class Watch:
             raise StopIteration
 
 
-def checked(problem: Subproblem, c: Vector, answer: Answer) -> Answer:
+def checked(problem: ConvexProblem, c: Vector, answer: Answer) -> Answer:
     """The answer, called a failure if it is not what it claims: SciPy's flags do not tell a stall from success."""
     if answer.claim is Claim.OPTIMAL and not verify(problem, c, answer).holds():
         return dataclasses.replace(answer, claim=Claim.FAILED)
@@ -114,7 +114,7 @@ def checked(problem: Subproblem, c: Vector, answer: Answer) -> Answer:
 class BoxSession(Session):
     """Runs of L-BFGS-B, each followed by Newton steps where it stalled."""
 
-    def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
+    def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         self.problem, self.options = problem, options
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
@@ -148,12 +148,12 @@ class BoxSession(Session):
         return checked(p, c, Answer(claim, z, np.zeros(p.m), np.zeros(0), str(found.message), iterations))
 
 
-def residual(problem: Subproblem, c: Vector, z: Vector) -> float:
+def residual(problem: ConvexProblem, c: Vector, z: Vector) -> float:
     """‖z − P(z − ∇f(z))‖, P the projection onto the box: zero exactly at the minimisers, NaN off the domain."""
     return float(np.abs(z - np.clip(z - problem.gradient(z, c), problem.lower, problem.upper)).max())
 
 
-def newton(problem: Subproblem, c: Vector, z: Vector, tol: float) -> Vector:
+def newton(problem: ConvexProblem, c: Vector, z: Vector, tol: float) -> Vector:
     """Projected Newton steps (Bertsekas, 1982) on the variables that no bound holds back, while they help."""
     from scipy.sparse.linalg import spsolve
 
@@ -175,7 +175,7 @@ def newton(problem: Subproblem, c: Vector, z: Vector, tol: float) -> Vector:
     return z
 
 
-def curvature(problem: Subproblem, c: Vector, z: Vector, free: Indices) -> Sparse:
+def curvature(problem: ConvexProblem, c: Vector, z: Vector, free: Indices) -> Sparse:
     """The Hessian over the variables in ``free``; where a function gives none, by differences of gradients into the box."""
     if has_hessian(problem):
         return sp.csc_array(problem.hessian(z))[free][:, free]
@@ -187,7 +187,7 @@ def curvature(problem: Subproblem, c: Vector, z: Vector, free: Indices) -> Spars
     return sp.csc_array((H + H.T) / 2)
 
 
-def has_hessian(problem: Subproblem) -> bool:
+def has_hessian(problem: ConvexProblem) -> bool:
     """Whether every vectorised function in the problem gives second derivatives."""
     sums = (() if problem.smooth is None else (problem.smooth,)) + problem.constraints
     return all(t.function.has_hessian for s in sums for t in s.terms if isinstance(t, FunctionTerm))
@@ -196,7 +196,7 @@ def has_hessian(problem: Subproblem) -> bool:
 class TrustSession(Session):
     """Runs of trust-constr, with independent equations and a stopping test of our own."""
 
-    def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
+    def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         from scipy.optimize import BFGS, Bounds, LinearConstraint, NonlinearConstraint
 
         self.problem, self.empty = problem, is_empty(dataclasses.replace(problem, constraints=()), time_limit=PROOF_SECONDS)
@@ -288,7 +288,7 @@ def independent(K: Sparse, equations: Indices) -> Indices:
     return kept
 
 
-def _hessian_is_costly(problem: Subproblem) -> bool:
+def _hessian_is_costly(problem: ConvexProblem) -> bool:
     """Whether a vectorised function has a dense Hessian, or none."""
     terms = [] if problem.smooth is None else problem.smooth.terms
     functions = [t.function for t in terms if isinstance(t, FunctionTerm)]

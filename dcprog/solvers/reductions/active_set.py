@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dcprog.convex.answer import Answer, Claim
-from dcprog.convex.problem import ProblemClass, Subproblem
+from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.solvers.adapters.piqp import PIQP
 from dcprog.solvers.base import Feature, Session, Solver
 from dcprog.solvers.reductions.dual_form import DualForm, obstacle
@@ -40,16 +40,16 @@ class ActiveSet(Solver):
     ranks = MappingProxyType({ProblemClass.QP: 10})
     interruptible = False
 
-    def missing(self, problem: Subproblem) -> str | None:
+    def missing(self, problem: ConvexProblem) -> str | None:
         lack = super().missing(problem)
         if lack is None and not fits(problem):
             return "it makes a dense copy of the problem, and this one is too large"
         return lack
 
-    def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
+    def open(self, problem: ConvexProblem, options: Mapping[str, Any]) -> Session:
         return ActiveSetSession(problem, options)
 
-    def estimate_seconds(self, problem: Subproblem) -> float:
+    def estimate_seconds(self, problem: ConvexProblem) -> float:
         return PIQP().estimate_seconds(problem)
 
 
@@ -57,7 +57,7 @@ class ActiveSetSession(Session):
     """Keeps the active sets of the last solution. The message of an answer says who gave it: pivoting from the last active
     sets, pivoting from a rough solution, or PIQP."""
 
-    def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
+    def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         self._problem, self._options = problem, dict(options)
         self._pivoting = Pivoting(problem)
         self._active: Active | None = None

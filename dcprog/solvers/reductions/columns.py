@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Answer, Claim
-from dcprog.convex.problem import ProblemClass, Subproblem
+from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.solvers.adapters.highs import HighsSession
 from dcprog.solvers.base import Feature, Session, Solver
 from dcprog.solvers.reductions.active_set import ActiveSetSession
@@ -44,11 +44,11 @@ class Columns(Solver):
     features = Feature.WARM_START | Feature.DUALS | Feature.VERTEX | Feature.LINEAR_ROWS
     interruptible = False  # in a QP
 
-    def estimate_seconds(self, problem: Subproblem) -> float:
+    def estimate_seconds(self, problem: ConvexProblem) -> float:
         """Of a part that is not known before; PIQP, which solves it, measures and keeps the time limit."""
         return 0.0
 
-    def missing(self, problem: Subproblem) -> str | None:
+    def missing(self, problem: ConvexProblem) -> str | None:
         lack = super().missing(problem)
         if lack is not None:
             return lack
@@ -58,20 +58,20 @@ class Columns(Solver):
             return "it takes QPs with a diagonal Q"
         return None
 
-    def rank(self, problem: Subproblem) -> int | None:
+    def rank(self, problem: ConvexProblem) -> int | None:
         """Before all others for LPs with many rows and QPs with many columns."""
         if problem.problem_class is ProblemClass.LP:
             return 1 if problem.m >= SMALLEST_LP else None
         return 1 if problem.problem_class is ProblemClass.QP and problem.wide_columns >= WIDE_QP else None
 
-    def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
+    def open(self, problem: ConvexProblem, options: Mapping[str, Any]) -> Session:
         return ColumnsSession(problem, options)
 
 
 class _Growing(Protocol):
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer: ...
 
-    def grow(self, problem: Subproblem, new: int) -> None: ...
+    def grow(self, problem: ConvexProblem, new: int) -> None: ...
 
     def bookmark(self) -> None: ...
 
@@ -81,14 +81,14 @@ class _Growing(Protocol):
 class _Reopened:
     """A QP session that is opened anew when columns are added: the problem is small."""
 
-    def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
+    def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         self._options = options
         self._session = ActiveSetSession(problem, options)
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         return self._session.solve(c, None, time_limit)
 
-    def grow(self, problem: Subproblem, new: int) -> None:
+    def grow(self, problem: ConvexProblem, new: int) -> None:
         self._session = ActiveSetSession(problem, self._options)
 
     def bookmark(self) -> None:
@@ -101,7 +101,7 @@ class _Reopened:
 class ColumnsSession(Session):
     """The working set grows over all solves of a session."""
 
-    def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
+    def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         self._problem = problem = without_stored_zeros(problem)
         self._options = options
         self._candidates = candidates(problem)
@@ -167,7 +167,7 @@ class ColumnsSession(Session):
             return HighsDualSession(part, self._options)
         return HighsSession(part, self._options)
 
-    def _part(self, c: Vector) -> Subproblem:
+    def _part(self, c: Vector) -> ConvexProblem:
         """The problem over the working set; the costs are those of today."""
         p, J = self._problem, self._columns
         Q = None if p.Q is None else sp.csc_array(sp.diags_array(self._diagonal[J]))
@@ -214,7 +214,7 @@ class ColumnsSession(Session):
         self._columns = np.concatenate([self._columns, both])
 
 
-def candidates(problem: Subproblem) -> Mask:
+def candidates(problem: ConvexProblem) -> Mask:
     """Columns that may be left out: z_j ≥ 0 with several entries."""
     several: Mask = np.diff(sp.csc_array(without_stored_zeros(problem).A).indptr) > 1
     return is_nonnegative(problem) & several

@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.solvers.reductions.mirror import mirror_columns
 from dcprog.typing import Indices, Mask, Sparse, Vector
 
 
-def obstacle(problem: Subproblem) -> str | None:
+def obstacle(problem: ConvexProblem) -> str | None:
     """Why ``problem`` has no dual of this form, in words; None if it has."""
     if problem.m == 0:
         return "it takes problems with rows"
@@ -34,7 +34,7 @@ def obstacle(problem: Subproblem) -> str | None:
     return None
 
 
-def has_diagonal_q(problem: Subproblem) -> bool:
+def has_diagonal_q(problem: ConvexProblem) -> bool:
     """Whether Q is diagonal, or zero."""
     return problem.Q is None or not (problem.Q - sp.diags_array(problem.Q.diagonal())).count_nonzero()
 
@@ -75,7 +75,7 @@ class DualRows:
 class DualForm:
     """The dual of ``problem``, whose limits follow from the cost c, and the way back to the primal."""
 
-    def __init__(self, problem: Subproblem) -> None:
+    def __init__(self, problem: ConvexProblem) -> None:
         self.primal = problem = without_stored_zeros(problem)
         self.free = _is_free(problem)
         self.curvature = np.zeros(problem.n) if problem.Q is None else problem.Q.diagonal()
@@ -88,7 +88,7 @@ class DualForm:
         self._is_upper_row = below & ~self._idle
         self.limit = np.where(self._idle, 0.0, np.where(below, problem.row_upper, problem.row_lower))
 
-    def grow(self, problem: Subproblem, new: int) -> DualRows:
+    def grow(self, problem: ConvexProblem, new: int) -> DualRows:
         """The last ``new`` columns of ``problem`` are new: their rows."""
         self.primal = problem = without_stored_zeros(problem)
         self.free = _is_free(problem)
@@ -115,7 +115,7 @@ class DualForm:
             return None
         return row_lower, row_upper, lower, upper
 
-    def problem(self, c: Vector) -> Subproblem | None:
+    def problem(self, c: Vector) -> ConvexProblem | None:
         """The dual for the cost c: variables y, then w for the columns with curvature. None as for :meth:`limits`."""
         limits = self.limits(c)
         if limits is None:
@@ -126,9 +126,9 @@ class DualForm:
         curved = np.flatnonzero(delta)
         k = len(curved)
         if k == 0:
-            return Subproblem(-self.limit, A, row_lower, row_upper, lower, upper)
+            return ConvexProblem(-self.limit, A, row_lower, row_upper, lower, upper)
         columns = sp.csc_array((-delta[curved], (curved, np.arange(k))), shape=(len(delta), k))
-        return Subproblem(
+        return ConvexProblem(
             c=np.concatenate([-self.limit, np.zeros(k)]),
             A=sp.hstack([A, columns], format="csc"),
             row_lower=row_lower,
@@ -151,7 +151,7 @@ class DualForm:
         return z
 
 
-def without_stored_zeros(problem: Subproblem) -> Subproblem:
+def without_stored_zeros(problem: ConvexProblem) -> ConvexProblem:
     """``problem`` with a matrix in which every entry counts: a stored zero would make a slack, or hide one."""
     if problem.A.count_nonzero() == problem.A.nnz:
         return problem
@@ -160,16 +160,16 @@ def without_stored_zeros(problem: Subproblem) -> Subproblem:
     return replace(problem, A=A)
 
 
-def _is_free(problem: Subproblem) -> Mask:
+def _is_free(problem: ConvexProblem) -> Mask:
     return np.isinf(problem.lower) & np.isinf(problem.upper)
 
 
-def is_nonnegative(problem: Subproblem) -> Mask:
+def is_nonnegative(problem: ConvexProblem) -> Mask:
     """Mask of the variables whose only bound is zⱼ ≥ 0."""
     return np.equal(problem.lower, 0.0) & np.isinf(problem.upper)
 
 
-def _slacks(problem: Subproblem, curvature: Vector) -> tuple[Indices, Vector]:
+def _slacks(problem: ConvexProblem, curvature: Vector) -> tuple[Indices, Vector]:
     """For every row its slack, a column ≥ 0 with a single entry that can repair the row; −1 where there is none."""
     A = sp.csc_array(problem.A)
     single = np.flatnonzero((np.diff(A.indptr) == 1) & is_nonnegative(problem) & (curvature == 0))

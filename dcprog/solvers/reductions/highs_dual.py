@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dcprog.convex.answer import Answer, Claim
-from dcprog.convex.problem import ProblemClass, Subproblem
+from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.solvers.adapters.highs_model import HighsModel
 from dcprog.solvers.base import Feature, Session, Solver, cost_scale
 from dcprog.solvers.rays import is_empty
@@ -37,22 +37,22 @@ class HighsDual(Solver):
     classes = frozenset({ProblemClass.LP})
     features = Feature.WARM_START | Feature.DUALS | Feature.VERTEX | Feature.LINEAR_ROWS
 
-    def missing(self, problem: Subproblem) -> str | None:
+    def missing(self, problem: ConvexProblem) -> str | None:
         return super().missing(problem) or obstacle(problem)
 
-    def rank(self, problem: Subproblem) -> int | None:
+    def rank(self, problem: ConvexProblem) -> int | None:
         """Before HiGHS itself where rows far outnumber columns."""
         is_large = problem.problem_class is ProblemClass.LP and problem.m >= SMALLEST_LP
         return 2 if is_large and problem.m > TALL * problem.wide_columns else None
 
-    def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
+    def open(self, problem: ConvexProblem, options: Mapping[str, Any]) -> Session:
         return HighsDualSession(problem, options)
 
 
 class HighsDualSession(Session):
     """The dual LP in HiGHS; costs of the primal are its limits, new columns of the primal its new rows."""
 
-    def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
+    def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         self._form, self._options = DualForm(problem), options
         self._scale = 1.0
         self._model: HighsModel | None = None
@@ -96,7 +96,7 @@ class HighsDualSession(Session):
         if self._model is not None:
             self._model.rewind()
 
-    def grow(self, problem: Subproblem, new: int) -> None:
+    def grow(self, problem: ConvexProblem, new: int) -> None:
         """The last ``new`` columns of ``problem`` are new."""
         rows = self._form.grow(problem, new)
         if self._model is not None:

@@ -1,4 +1,4 @@
-"""NLPSVM: Newton's method on the dual penalty function, for the linear programs of ℓ1 support vector machines and FSV.
+"""Newton's method on the dual penalty function, for the linear programs of ℓ1 support vector machines and FSV.
 
 Fung & Mangasarian (2004), here with any weights of |w| and ξ. The solution is the one of least 2-norm, which in general is
 no vertex. Remark 3.1 is what ends a solve: ε falls until two solutions prove that a smaller one would change nothing.
@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.certificate import TOLERANCE, verify
-from dcprog.convex.problem import ProblemClass, Subproblem
+from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.errors import unknown_name
 from dcprog.functions.checks import number
 from dcprog.solvers.adapters.qp import answer
@@ -26,13 +26,13 @@ from dcprog.typing import Vector
 WARM = FALL
 """After a change of costs ε starts this many times above the one that sufficed before."""
 
-_structures: WeakKeyDictionary[Subproblem, L1Structure | str] = WeakKeyDictionary()
+_structures: WeakKeyDictionary[ConvexProblem, L1Structure | str] = WeakKeyDictionary()
 
 
-class NLPSVM(Solver):
+class L1Newton(Solver):
     """Newton's method for min s'p + t'q + ν'ξ subject to D(X(p − q) + be) + ξ ≥ e, p, q, ξ ≥ 0. Option: ``epsilon``."""
 
-    name = "nlpsvm"
+    name = "l1-newton"
     interruptible = True
     module = "dcprog"
     distribution = "dcprog"
@@ -40,27 +40,27 @@ class NLPSVM(Solver):
     classes = frozenset({ProblemClass.LP})
     features = Feature.WARM_START | Feature.DUALS | Feature.LINEAR_ROWS
 
-    def missing(self, problem: Subproblem) -> str | None:
+    def missing(self, problem: ConvexProblem) -> str | None:
         lack = super().missing(problem)
         if lack is not None:
             return lack
         structure = _structure(problem)
         return structure if isinstance(structure, str) else None
 
-    def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
+    def open(self, problem: ConvexProblem, options: Mapping[str, Any]) -> Session:
         structure = _structure(problem)
         assert isinstance(structure, L1Structure), structure
         for name in options:
             if name != "epsilon":
-                raise unknown_name("nlpsvm option", name, ["epsilon"])
+                raise unknown_name("l1-newton option", name, ["epsilon"])
         epsilon = options.get("epsilon")
-        return NLPSVMSession(problem, structure, None if epsilon is None else number("epsilon", epsilon, 0, such_as=0.1))
+        return L1NewtonSession(problem, structure, None if epsilon is None else number("epsilon", epsilon, 0, such_as=0.1))
 
 
-class NLPSVMSession(Session):
+class L1NewtonSession(Session):
     """Keeps the multipliers and the ε of the last solution to start the next one from."""
 
-    def __init__(self, problem: Subproblem, structure: L1Structure, epsilon: float | None) -> None:
+    def __init__(self, problem: ConvexProblem, structure: L1Structure, epsilon: float | None) -> None:
         self._problem, self._structure = problem, structure
         self._epsilon = epsilon
         self._u: Vector | None = None
@@ -86,7 +86,7 @@ class NLPSVMSession(Session):
         return claimed
 
 
-def _structure(problem: Subproblem) -> L1Structure | str:
+def _structure(problem: ConvexProblem) -> L1Structure | str:
     """Looked for once: :meth:`NLPSVM.missing` and :meth:`NLPSVM.open` both need it."""
     if problem not in _structures:
         _structures[problem] = l1_structure(problem)

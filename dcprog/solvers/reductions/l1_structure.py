@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.solvers.reductions.dual_penalty import L1Program, Primal
 from dcprog.solvers.reductions.mirror import mirror_columns
 from dcprog.typing import Indices, Mask, Sparse, Vector
@@ -82,7 +82,7 @@ class L1Structure:
         return self.sign * out
 
 
-def l1_structure(problem: Subproblem) -> L1Structure | str:
+def l1_structure(problem: ConvexProblem) -> L1Structure | str:
     """The parts of ``problem`` if it is an ℓ1 program, or in words what is against that."""
     free = np.isneginf(problem.lower) & np.isposinf(problem.upper)
     positive = (problem.lower == 0) & np.isposinf(problem.upper)

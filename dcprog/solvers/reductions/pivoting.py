@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
-from dcprog.convex.problem import Subproblem
+from dcprog.convex.problem import ConvexProblem
 from dcprog.typing import Indices, Mask, Matrix, Vector
 
 LARGEST_SYSTEM = 2000
@@ -37,7 +37,7 @@ class Active:
     row_upper: Mask
 
     @classmethod
-    def guess(cls, problem: Subproblem, c: Vector, z: Vector, y: Vector) -> Active:
+    def guess(cls, problem: ConvexProblem, c: Vector, z: Vector, y: Vector) -> Active:
         """Active is what has less slack than multiplier, at an approximate solution (z, y)."""
         reduced = problem.gradient(z, c) - problem.A.T @ y
         activity = problem.A @ z
@@ -57,7 +57,7 @@ class Active:
 class Pivoting:
     """A QP laid out for many small dense systems: a dense copy of A, and its slacks told apart."""
 
-    def __init__(self, problem: Subproblem) -> None:
+    def __init__(self, problem: ConvexProblem) -> None:
         self.problem = problem
         self.A: Matrix = problem.A.toarray()
         self.Q: Matrix = problem.Q.toarray() if problem.Q is not None else np.zeros((problem.n, problem.n))
@@ -251,6 +251,6 @@ def _ratios(terms: Vector, coefficients: Matrix) -> Matrix:
     return ratios
 
 
-def fits(problem: Subproblem) -> bool:
+def fits(problem: ConvexProblem) -> bool:
     """Whether a dense copy of the problem is small enough to pivot on."""
     return bool(problem.m * problem.n + problem.n**2 <= 20_000_000 and sp.issparse(problem.A))

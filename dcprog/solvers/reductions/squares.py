@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Answer, Claim
-from dcprog.convex.problem import ProblemClass, Subproblem
+from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.convex.terms import LinearTerm, QuadraticTerm, SmoothSum
 from dcprog.solvers.base import Feature, Session, Solver
 from dcprog.solvers.rays import is_empty
@@ -26,12 +26,12 @@ from dcprog.typing import Indices, Vector
 
 
 class Squares(Solver):
-    """QPs in the dress of rows zⱼ² ≤ zₖ, by active sets; options are those of ``active-set``.
+    """QPs written with rows zⱼ² ≤ zₖ, by active sets; options are those of ``active-set``.
 
     min z₂ subject to z₁ ≥ 3, z₁² ≤ z₂:
 
     >>> row = SmoothSum([QuadraticTerm(sp.csr_array([[2.0, 0.0], [0.0, 0.0]])), LinearTerm([1], [-1.0])], 2)
-    >>> p = Subproblem(c=np.array([0.0, 1.0]), A=sp.csr_array([[1.0, 0.0]]), row_lower=np.array([3.0]),
+    >>> p = ConvexProblem(c=np.array([0.0, 1.0]), A=sp.csr_array([[1.0, 0.0]]), row_lower=np.array([3.0]),
     ...                row_upper=np.array([np.inf]), lower=np.array([-np.inf, 0.0]), upper=np.full(2, np.inf),
     ...                constraints=(row,))
     >>> answer = Squares().open(p, {}).solve(p.c, None, None)
@@ -48,18 +48,18 @@ class Squares(Solver):
     ranks = MappingProxyType({ProblemClass.NLP: 10})
     interruptible = False
 
-    def estimate_seconds(self, problem: Subproblem) -> float:
+    def estimate_seconds(self, problem: ConvexProblem) -> float:
         rows = square_rows(problem)
         return 0.0 if isinstance(rows, str) else ActiveSet().estimate_seconds(_quadratic(problem, rows, problem.c))
 
-    def missing(self, problem: Subproblem) -> str | None:
+    def missing(self, problem: ConvexProblem) -> str | None:
         lack = super().missing(problem)
         if lack is not None:
             return lack
         rows = square_rows(problem)
         return rows if isinstance(rows, str) else ActiveSet().missing(_quadratic(problem, rows, problem.c))
 
-    def open(self, problem: Subproblem, options: Mapping[str, Any]) -> Session:
+    def open(self, problem: ConvexProblem, options: Mapping[str, Any]) -> Session:
         return SquaresSession(problem, options)
 
 
@@ -75,7 +75,7 @@ class SquareRows(NamedTuple):
 class SquaresSession(Session):
     """Makes a QP of every cost."""
 
-    def __init__(self, problem: Subproblem, options: Mapping[str, Any]) -> None:
+    def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         rows = square_rows(problem)
         assert isinstance(rows, SquareRows), rows
         self._problem, self._options, self._rows = problem, options, rows
@@ -108,7 +108,7 @@ class SquaresSession(Session):
         return replace(answer, z=z, constraint_duals=-c[rows.outer] / rows.slope)
 
 
-def square_rows(problem: Subproblem) -> SquareRows | str:
+def square_rows(problem: ConvexProblem) -> SquareRows | str:
     """The constraints of ``problem`` if each is a square below a variable of no other use, or what is against that."""
     if problem.smooth is not None or not problem.constraints:
         return "it takes linear and quadratic objectives with rows zⱼ² ≤ zₖ"
@@ -139,11 +139,11 @@ def _square(row: SmoothSum) -> tuple[int, int, float, float] | None:
     return (int(square.rows[0]), int(line.support[0]), a, s) if s > 0 else None
 
 
-def _others(problem: Subproblem, rows: SquareRows) -> Indices:
+def _others(problem: ConvexProblem, rows: SquareRows) -> Indices:
     return np.setdiff1d(np.arange(problem.n), rows.outer)
 
 
-def _quadratic(problem: Subproblem, rows: SquareRows, c: Vector) -> Subproblem:
+def _quadratic(problem: ConvexProblem, rows: SquareRows, c: Vector) -> ConvexProblem:
     """The QP over the other variables."""
     keep = _others(problem, rows)
     weights = np.bincount(rows.inner, 2 * c[rows.outer] * rows.curvature / rows.slope, problem.n)

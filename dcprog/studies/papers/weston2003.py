@@ -15,7 +15,7 @@ from dcprog.datasets.loading import found_file
 from dcprog.datasets.yeast import load_yeast
 from dcprog.errors import DataError
 from dcprog.methods.radius_margin import Linear, r2w2, r2w2_path
-from dcprog.methods.zero_norm import arom_features, corr_features, l1_arom, retrain, rfe_features
+from dcprog.methods.zero_norm import arom_features, corr_features, l1_updates, retrain, rfe_features
 from dcprog.models import separating_fsv
 from dcprog.studies.cells import generator
 from dcprog.studies.papers.trials import LEVELLED, Drawn, Lines, Trials, drawn, levelled, random_split, wrong
@@ -61,7 +61,7 @@ def fsv_features(X: Matrix, y: Vector, r: int) -> Indices:
 
     A vertex has at most n weights. Where no iterate has more than r, the last one is filled up in order of position.
     """
-    first = next(l1_arom(X, y))
+    first = next(l1_updates(X, y))
     start = {"p": np.maximum(first.w, 0.0), "q": np.maximum(-first.w, 0.0), "b": first.b}
     sizes = [state["v"] for state in DCA(separating_fsv(X, y), x0=start)]
     above = [v for v in sizes if np.count_nonzero(v > 1e-8) > r]
