@@ -18,12 +18,12 @@ from dcprog.functions import L1Norm
 class ManySlopes(Algorithm):
     """DCA that tries several u ∈ ∂h(xᵏ) where h has a kink, and takes the step after which f is least.
 
-    xᵏ⁺¹ = argmin {f(y(u)) : u ∈ U}, y(u) ∈ argmin {g(y) − ⟨u, y⟩ : y ∈ C}, with U ⊂ ∂h(xᵏ) made of gradients of h close by. DCA
-    takes one u, and ends where that one brings nothing: at a maximum of −h, for example.
+    xᵏ⁺¹ = argmin {f(y(u)) : u ∈ U}, y(u) ∈ argmin {g(y) − ⟨u, y⟩ : y ∈ C}, with U ⊂ ∂h(xᵏ) made of gradients of h close by.
+    DCA takes one u, and ends where that one brings nothing: at a maximum of −h, for example.
 
     The base class has the start, the loop, the certificate, limits and solvers; an algorithm says what the next state is:
-    the minimiser of the model of f at ``state.x``, for some u ∈ ∂h there, by which the certificate is judged. ``check`` refuses
-    programs that it is not made for, ``needs`` names what the solver has to offer, ``default_rule`` says when it stops.
+    the minimiser of the model of f at ``state.x``, for some u ∈ ∂h there, by which the certificate is judged. ``check``
+    refuses programs that it is not made for, ``needs`` names what the solver has to offer, ``default_rule`` says when it stops.
     """
 
     name = "many-slopes"

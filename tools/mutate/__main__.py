@@ -5,8 +5,8 @@
 
 The first run copies the checkout to .mutation/ and runs the whole suite twice there, to learn which tests run which lines,
 what they cost, and which of them hold with solvers that nobody rescues. Then each fault of the sample is tried with the
-tests that run its line. Verdicts are kept in .mutation/verdicts.jsonl, so that an interrupted run goes on and a larger sample
-adds to a smaller one of the same seed; the kill rate and the list of survivors are in .mutation/survivors.md. After a change
+tests that run its line. Verdicts are kept in .mutation/verdicts.jsonl, so that an interrupted run goes on and a larger
+sample adds to a smaller one of the same seed; the kill rate and the list of survivors are in .mutation/survivors.md. After a change
 of the package, --map measures anew; new or changed tests are run against every fault that is still to try, and --again tries
 the survivors once more.
 """
@@ -75,9 +75,9 @@ def report(chosen: list[Mutant], home: Path) -> None:
     verdicts = known(home)
     done = [mutant for mutant in chosen if mutant.key in verdicts]
     killed = [mutant for mutant in done if verdicts[mutant.key]["outcome"] == "killed"]
-    rooms = {name: Counter(mutant.path.split("/")[1] for mutant in those) for name, those in (("done", done), ("killed", killed))}
+    of, noticed = (Counter(mutant.path.split("/")[1] for mutant in those) for those in (done, killed))
     text = [f"{len(killed)} of {len(done)} faults killed: {100 * len(killed) / max(len(done), 1):.1f} %", ""]
-    text += [f"- {room}: {rooms['killed'][room]} of {count}" for room, count in sorted(rooms["done"].items())]
+    text += [f"- {room}: {noticed[room]} of {count}" for room, count in sorted(of.items())]
     print("\n".join(text))
     text += ["", "| where | before | after | outcome |", "|---|---|---|---|"]
     for mutant in sorted(set(done) - set(killed), key=lambda mutant: (mutant.path, mutant.line)):

@@ -167,7 +167,9 @@ def _sign(node: ast.AST) -> Iterator[Change]:
 
 def _condition(node: ast.AST) -> Iterator[Change]:
     """Tests that are no comparisons, negated."""
-    if isinstance(node, ast.If | ast.While | ast.IfExp) and not isinstance(node.test, ast.Compare | ast.UnaryOp | ast.Constant):
+    if isinstance(node, ast.If | ast.While | ast.IfExp) and not isinstance(
+        node.test, ast.Compare | ast.UnaryOp | ast.Constant
+    ):
         yield "condition", node.test, f"(not ({ast.unparse(node.test)}))"
 
 
@@ -205,7 +207,12 @@ def _statement(node: ast.AST) -> Iterator[Change]:
     """Statements that are not needed for the following ones to run, dropped."""
     stored = isinstance(node, ast.Assign) and all(isinstance(t, ast.Attribute | ast.Subscript) for t in node.targets)
     jumps = isinstance(node, ast.Raise | ast.Continue | ast.Break)
-    if stored or jumps or isinstance(node, ast.AugAssign) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
+    if (
+        stored
+        or jumps
+        or isinstance(node, ast.AugAssign)
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
+    ):
         yield "dropped", node, "pass"
 
 
