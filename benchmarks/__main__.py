@@ -5,7 +5,8 @@
 Each runs in a process of its own. What it prints goes to DIRECTORY/NAME.txt, its rows to DIRECTORY/NAME.json, and the
 table to DIRECTORY/table.md and table.json. A ratio is that of the value to the reference that the line names: seconds of a
 peer to ours, so that 10 says that we are ten times faster, and our errors to published ones. ``--quick`` takes the smallest
-case of each, in minutes; everything takes hours. A benchmark whose data or peers are missing is left out, with a line that says so.
+case of each, in minutes; everything takes hours. A benchmark whose data or peers are missing is left out,
+with a line that says so.
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ class ManySlopes(Algorithm):
 
     The base class has the start, the loop, the certificate, limits and solvers; an algorithm says what the next state is:
     the minimiser of the model of f at ``state.x``, for some u ∈ ∂h there, by which the certificate is judged. ``check``
-    refuses programs that it is not made for, ``needs`` names what the solver has to offer, ``default_rule`` says when it stops.
+    refuses programs that it is not made for, ``needs`` names what the solver has to offer, and
+    ``default_rule`` says when it stops.
     """
 
     name = "many-slopes"

@@ -18,8 +18,8 @@ class Target(Rule):
     """f is at most ``value``: good enough.
 
     :meth:`check` looks at one state. A rule with a memory gives :meth:`start`, too, which begins a run. CONVERGED means
-    "stop here"; whether the point is critical is for the certificate to say, so that the run ends as ``converged`` only if it
-    holds, and else as ``stopped_by_rule``. A limit returns its own status, as ``MaxIter`` does.
+    "stop here"; whether the point is critical is for the certificate to say, so that the run ends as ``converged`` only if
+    it holds, and else as ``stopped_by_rule``. A limit returns its own status, as ``MaxIter`` does.
     """
 
     value: float

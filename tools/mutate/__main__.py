@@ -6,9 +6,9 @@
 The first run copies the checkout to .mutation/ and runs the whole suite twice there, to learn which tests run which lines,
 what they cost, and which of them hold with solvers that nobody rescues. Then each fault of the sample is tried with the
 tests that run its line. Verdicts are kept in .mutation/verdicts.jsonl, so that an interrupted run goes on and a larger
-sample adds to a smaller one of the same seed; the kill rate and the list of survivors are in .mutation/survivors.md. After a change
-of the package, --map measures anew; new or changed tests are run against every fault that is still to try, and --again tries
-the survivors once more.
+sample adds to a smaller one of the same seed; the kill rate and the list of survivors are in .mutation/survivors.md.
+After a change of the package, --map measures anew; new or changed tests are run against every fault that is still to try,
+and --again tries the survivors once more.
 """
 
 from __future__ import annotations

@@ -175,7 +175,14 @@ def _condition(node: ast.AST) -> Iterator[Change]:
 
 def _constant(node: ast.AST) -> Iterator[Change]:
     if isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float):
-        yield "constant", node, repr(not node.value if isinstance(node.value, bool) else node.value + 1)
+        yield "constant", node, repr(_other(node.value))
+
+
+def _other(value: bool | int | float) -> bool | int | float:
+    """The opposite; or one more, or twice as much where one more is the same."""
+    if isinstance(value, bool):
+        return not value
+    return value + 1 if value + 1 != value else 2 * value
 
 
 def _extreme(node: ast.AST) -> Iterator[Change]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import time
 from dataclasses import dataclass
@@ -75,13 +77,21 @@ def _run(chosen: list[str], whole: list[str], alone: bool, home: Path, site: Pat
     try:
         said, _ = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
-        process.kill()
+        _end(process)
         process.communicate()
         return "killed", "time limit"
     if process.returncode not in ENDED and process.returncode > 0:
         raise RuntimeError(f"pytest could not run its tests:\n{said[-2000:]}")
     failed = next((line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))), "")
     return ENDED.get(process.returncode, "killed"), failed[:200] or f"exit code {process.returncode}"
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Pytest, and the processes that its tests started."""
+    if hasattr(os, "killpg"):
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
 
 
 def _forget(source: Path) -> None:
