@@ -48,9 +48,8 @@ def known(home: Path) -> dict[str, dict]:
     return {entry["key"]: entry for entry in map(json.loads, lines)}
 
 
-def try_all(todo: list[Mutant], home: Path, jobs: int, budget: float) -> None:
+def try_all(todo: list[Mutant], home: Path, lines: Lines, jobs: int, budget: float) -> None:
     """Try them, so many side by side, and write each verdict down at once."""
-    lines = Lines(home)
     sites: Queue[Path] = Queue()
     for number in range(jobs):
         sites.put(clone_site(home, number))
@@ -107,13 +106,14 @@ def main() -> None:
         build(HOME)
         measure(HOME, max(wanted.jobs, 2))
     copy_tests(HOME)
-    stale = {mutant.path for mutant in chosen if Lines(HOME).stale(mutant.path, ROOT / mutant.path)}
+    lines = Lines(HOME)
+    stale = {path for path in {mutant.path for mutant in chosen} if lines.stale(path, ROOT / path)}
     if stale:
         sys.exit(f"{len(stale)} files changed since the map was measured ({min(stale)} …): run with --map")
     verdicts = known(HOME)
     again = {key for key, entry in verdicts.items() if entry["outcome"] != "killed"} if wanted.again else set()
     try:
-        try_all([m for m in chosen if m.key not in verdicts or m.key in again], HOME, wanted.jobs, wanted.budget)
+        try_all([m for m in chosen if m.key not in verdicts or m.key in again], HOME, lines, wanted.jobs, wanted.budget)
     finally:
         report(chosen, HOME)
 
