@@ -60,7 +60,7 @@ def _run(chosen: list[str], whole: list[str], alone: bool, home: Path, site: Pat
     listed = site / "chosen.json"
     listed.write_text(json.dumps(chosen), encoding="utf-8")
     files = sorted({name.split("::")[0] for name in chosen} | set(whole))
-    options = ["-n", "0", "-x", "--tb=no", "--chosen", str(listed), *(["--alone"] if alone else [])]
+    options = ["-n", "0", "-x", "--tb=no", f"--chosen={listed}", *(["--alone"] if alone else [])]
     words = pytest_words(*options, *files, "--whole", *whole)
     limit = STARTUP + SLOWER * expected + 60.0 * len(whole)
     process = subprocess.Popen(

@@ -34,7 +34,9 @@ def environment(site: Path) -> dict[str, str]:
 
 
 def pytest_words(*options: str) -> list[str]:
-    return [sys.executable, "-m", "pytest", "-p", "tools.mutate.plugin", "-p", "no:cacheprovider", "-q", *options]
+    """Started in ``tree``, whose paths the names of tests begin with; any path among the options could move that root."""
+    plugins = ["-p", "tools.mutate.plugin", "-p", "no:cacheprovider"]
+    return [sys.executable, "-m", "pytest", "--rootdir=.", *plugins, "-q", *options]
 
 
 def build(home: Path = HOME) -> None:
@@ -61,7 +63,7 @@ def measure(home: Path, workers: int) -> None:
     (home / "coveragerc").write_text(COVERAGE.format(data=home / "coverage"), encoding="utf-8")
     cover = ["--cov", f"--cov-config={home / 'coveragerc'}", "--cov-context=test", "--cov-report="]
     for name, options in {"rescued": cover, "alone": ["--alone"]}.items():
-        words = pytest_words("-n", str(workers), "--outcomes", str(home / f"{name}.json"), *options)
+        words = pytest_words("-n", str(workers), f"--outcomes={home / name}.json", *options)
         subprocess.run(words, cwd=home / "tree", env=environment(home / "site"), check=False)
     write_map(home)
 
