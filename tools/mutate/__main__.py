@@ -93,7 +93,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--rooms", nargs="+", default=list(ROOMS), choices=ROOMS, metavar="ROOM")
     parser.add_argument("--jobs", type=int, default=1, help="faults tried side by side")
-    parser.add_argument("--budget", type=float, default=60.0, help="seconds of tests for each fault, the cheapest first")
+    parser.add_argument("--budget", type=float, default=60.0, help="seconds of tests for each fault, cheap ones first")
     parser.add_argument("--map", action="store_true", help="measure the map from lines to tests anew")
     parser.add_argument("--again", action="store_true", help="try survivors once more")
     parser.add_argument("--list", action="store_true", help="show the sample and end")

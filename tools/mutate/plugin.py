@@ -1,4 +1,4 @@
-"""A pytest plugin: runs the chosen tests, the cheapest first, and takes the rescuers away where it is told to.
+"""A pytest plugin: runs the chosen tests in the order that is asked for, and takes the rescuers away where it is told to.
 
 ``--chosen FILE`` is a JSON list of node ids in the order they are to run in; of the files in ``--whole`` every test runs.
 ``--alone`` turns fallbacks off: the first solver that is asked has to be right, because a second one would hide that it is
