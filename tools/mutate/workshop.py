@@ -113,7 +113,7 @@ class Lines:
         return path not in self._map["files"] or self._map["files"][path]["digest"] != digest(source)
 
     def tests_of(self, path: str, first: int, last: int) -> list[str]:
-        """The tests that run one of the lines, by :meth:`_in_turn`; for lines that run on import, those that run the file."""
+        """The tests that run one of the lines; for lines that run on import alone, those that run the file."""
         lines = self._map["files"][path]["lines"]
         numbers = {number for line in range(first, last + 1) for number in lines.get(str(line), ())}
         numbers = numbers or {number for those in lines.values() for number in those}
@@ -122,8 +122,8 @@ class Lines:
         return self._in_turn(passing)
 
     def _in_turn(self, names: list[str]) -> list[str]:
-        """The cheapest test of every file, then the second cheapest, …: thousands run the lines that every solve runs, and those
-        of one file look at the same things."""
+        """The cheapest test of every file, then the second cheapest of each: thousands run the lines that every solve runs, and
+        those of one file look at the same things."""
         ordered = sorted(names, key=lambda name: (self.seconds(name), name))
         ranks: Counter[str] = Counter()
         place = {}
