@@ -122,8 +122,8 @@ class Lines:
         return self._in_turn(passing)
 
     def _in_turn(self, names: list[str]) -> list[str]:
-        """The cheapest test of every file, then the second cheapest of each: thousands run the lines that every solve runs, and
-        those of one file look at the same things."""
+        """The cheapest test of every file, then the second cheapest of each: thousands run the lines that every solve
+        runs, and those of one file look at the same things."""
         ordered = sorted(names, key=lambda name: (self.seconds(name), name))
         ranks: Counter[str] = Counter()
         place = {}
