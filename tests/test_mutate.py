@@ -95,7 +95,7 @@ def toy(tmp_path, mutate):
     lines = {"2": [0, 1], "6": []}
     digest = mutate.workshop.digest
     files = {"toy/sums.py": {"digest": digest(home / "site" / "toy" / "sums.py"), "lines": lines}}
-    tests = {path.name: digest(path) for path in (ROOT / "tests").glob("*.py")}
+    tests = {path.name: digest(path) for path in (home / "tree" / "tests").glob("*.py")}
     (home / "map.json").write_text(json.dumps({"names": names, "files": files, "tests": tests}))
     for kind in ("rescued", "alone"):
         (home / f"{kind}.json").write_text(json.dumps({name: [kind == "rescued", 0.01] for name in names}))

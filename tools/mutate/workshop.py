@@ -144,7 +144,9 @@ class Lines:
     def changed_tests(self) -> list[str]:
         """Files of tests that are new or were changed since: of these every test is run."""
         old = self._map["tests"]
-        return sorted(f"tests/{p.name}" for p in (ROOT / "tests").glob("test_*.py") if old.get(p.name) != digest(p))
+        return sorted(
+            f"tests/{p.name}" for p in (self.home / "tree" / "tests").glob("test_*.py") if old.get(p.name) != digest(p)
+        )
 
 
 def affordable(names: Iterable[str], lines: Lines, seconds: float) -> list[str]:
