@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pyomo.environ as pyo
@@ -19,7 +18,6 @@ from dcprog.convex.terms import LinearTerm, QuadraticTerm, SmoothSum
 from dcprog.program.claims import Samples, _in_c
 from dcprog.solvers.base import Answer, Claim
 from dcprog.solvers.rays import recession_ray
-from dcprog.solvers.reductions.columns import Columns
 
 NAMES = {"asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh}
 NAMES |= {"atanh": np.arctanh, "reciprocal": np.reciprocal, "abs": np.abs}
@@ -81,21 +79,6 @@ def test_points_of_c_keep_rows_and_bounds(x, inside):
     m.row = pyo.Constraint(expr=(-2, m.x[0] + m.x[1], 2))
     samples = Samples(DCProgram(m, g=m.x[0], h=0).compiled)
     assert _in_c(samples, np.array([[0.0, 0.0], x], float)) == inside
-
-
-def test_the_working_set_doubles_what_enters():
-    """Where all columns are needed, rounds grow as the logarithm of their number, and not in proportion to it."""
-    n = 4000
-    entries = sp.vstack([np.ones((1, n)), sp.csr_array((1, n))], "csr")
-    problem = Subproblem(-np.ones(n), entries, np.array([-np.inf, 0]), np.array([np.inf, 0]), np.zeros(n), np.ones(n))
-    session = Columns().open(problem, {})
-    rounds = []
-    enter = session._enter
-    session._enter = lambda new: (rounds.append(len(new)), enter(new))
-    answer = session.solve(problem.c, None, None)
-    assert answer.z == pytest.approx(np.ones(n))
-    assert all(b == 2 * a for a, b in pairwise(rounds[:-1])), "the last round takes what is left"
-    assert len(rounds) <= 10
 
 
 @pytest.mark.parametrize(("cost", "falls"), [(-1.5, True), (-1.0, False), (-0.5, False)])

@@ -18,7 +18,7 @@ import hashlib
 import json
 import sys
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
 from queue import Queue
@@ -62,7 +62,8 @@ def try_all(todo: list[Mutant], home: Path, lines: Lines, jobs: int, budget: flo
             sites.put(site)
 
     with ThreadPoolExecutor(jobs) as pool, (home / "verdicts.jsonl").open("a", encoding="utf-8") as file:
-        for mutant, verdict in pool.map(one, todo):
+        for done in as_completed([pool.submit(one, mutant) for mutant in todo]):
+            mutant, verdict = done.result()
             file.write(json.dumps({"key": mutant.key, **asdict(verdict)}, ensure_ascii=False) + "\n")
             file.flush()
             shown = f"{mutant.path}:{mutant.line} {mutant.before[:40]} → {mutant.after[:40]}"
