@@ -1,6 +1,6 @@
 """Kernel-target alignment on the data sets of Table IV, over the published grid of λ (section 5.2.2), from θ⁰ = e/2.
 
-    DCPROG_DATA=… python -m benchmarks.alignment_sweep [--solver NAME …] [--data NAME …] [--warm]
+    DCPROG_DATA=… python -m benchmarks.alignment_sweep [--solver NAME …] [--data NAME …] [--warm] [--json FILE]
 
 Prints a line per data set, λ and solver. A run that does not converge, a residual above 1e-6, an ascent, or objectives of
 the solvers that differ by more than 1e-8 are marked, and make the exit code 1.
@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import sys
 import time
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -41,9 +44,9 @@ def line(name: str, lam: float, solver: str, result: dcprog.Result, seconds: flo
     return text, not faults
 
 
-def sweep(names: list[str], solvers: list[str], warm: bool) -> bool:
-    """Print the table; whether all is well."""
-    well = True
+def sweep(names: list[str], solvers: list[str], warm: bool) -> tuple[bool, list[dict[str, Any]]]:
+    """Print the table; whether all is well, and the seconds of each run."""
+    well, rows = True, []
     print(HEADER)
     for name in names:
         data = load(name, standardise=True)
@@ -54,14 +57,16 @@ def sweep(names: list[str], solvers: list[str], warm: bool) -> bool:
                 began = time.perf_counter()
                 result = dcprog.solve(program, solver=solver, x0=theta[solver])
                 theta[solver] = result.x if warm else None
-                text, good = line(name, lam, solver, result, time.perf_counter() - began)
+                seconds = time.perf_counter() - began
+                rows.append({"problem": f"{name}, λ = {lam:.1f}", "method": solver, "seconds": seconds})
+                text, good = line(name, lam, solver, result, seconds)
                 print(text, flush=True)
                 objectives.append(result.objective)
                 well &= good
             if np.ptp(objectives) > 1e-8:
                 print(f"{name:11}{lam:4.1f}  objectives differ by {np.ptp(objectives):.1e}")
                 well = False
-    return well
+    return well, rows
 
 
 def main() -> None:
@@ -69,9 +74,12 @@ def main() -> None:
     parser.add_argument("--solver", nargs="+", default=["auto"])
     parser.add_argument("--data", nargs="+", default=SETS)
     parser.add_argument("--warm", action="store_true", help="start each λ where the one before ended")
+    parser.add_argument("--json", type=Path, help="where to write the seconds as JSON")
     arguments = parser.parse_args()
     began = time.perf_counter()
-    well = sweep(arguments.data, arguments.solver, arguments.warm)
+    well, rows = sweep(arguments.data, arguments.solver, arguments.warm)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(rows, indent=1))
     print(f"{'all converged and verified' if well else 'NOT ALL WELL'}, {time.perf_counter() - began:.0f} s in all")
     sys.exit(not well)
 

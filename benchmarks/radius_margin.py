@@ -132,7 +132,7 @@ def report_fortuna(runs: int, jobs: int, rcond: float, spread: float | None) -> 
             mark = "" if agree[k] else "  other direction"
             (a, b), (c, d) = paper[:, k], ours[:, k]
             print(f"{name if k == 0 else '':<12}{quantity:<16}{a:>8.3g}{b:>9.3g}{c:>11.3g}{d:>9.3g}{mark}")
-        out[name] = {"paper": paper.tolist(), "ours": ours.tolist()}
+        out[name] = {"quantities": QUANTITIES, "paper": paper.tolist(), "ours": ours.tolist()}
     return out
 
 

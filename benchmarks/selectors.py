@@ -1,6 +1,6 @@
 """Selectors side by side: dcprog's RFE and filters against scikit-learn's and SciPy's, in the same process.
 
-    DCPROG_DATA=… OPENBLAS_NUM_THREADS=1 python -m benchmarks.selectors [--data NAME …]
+    DCPROG_DATA=… OPENBLAS_NUM_THREADS=1 python -m benchmarks.selectors [--data NAME …] [--json FILE]
 
 CPU seconds, the best of three; the features that both select are counted.
 """
@@ -8,8 +8,10 @@ CPU seconds, the best of three; the features that both select are counted.
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -63,16 +65,21 @@ def timed(select: Callable[[Any, Any], Any], X: Any, y: Any) -> tuple[float, set
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", nargs="+", default=SETS, help=f"which data sets (default: {' '.join(SETS)})")
-    names = parser.parse_args().data
+    parser.add_argument("--json", type=Path, help="where to write the rows as JSON")
+    given = parser.parse_args()
+    rows = []
     print("| data | selector | dcprog [s] | peer [s] | peer : dcprog | in common |")
     print("|---|---|---|---|---|---|")
-    for name in names:
+    for name in given.data:
         data = datasets.load(name, standardise=True)
         for title, (ours, theirs) in PAIRS.items():
             if "RFE" in title and data.X.shape[1] > 2000:
                 continue
             (a, chosen), (b, others) = timed(ours, data.X, data.y), timed(theirs, data.X, data.y)
             print(f"| {name} | {title} | {a:.3g} | {b:.3g} | {b / a:.2g} | {len(chosen & others)} of {KEPT} |", flush=True)
+            rows.append({"data": name, "selector": title, "dcprog": a, "peer": b, "in_common": len(chosen & others)})
+    if given.json:
+        given.json.write_text(json.dumps(rows, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Every solver on the papers' subproblems: the figures behind ``auto`` (docs/solvers.md).
 
-    DCPROG_DATA=… OPENBLAS_NUM_THREADS=1 python -m benchmarks.solvers [--limit SECONDS]
+    DCPROG_DATA=… OPENBLAS_NUM_THREADS=1 python -m benchmarks.solvers [--limit SECONDS] [--only WORD] [--json FILE]
 
 Whole DCA runs from the compiled program on, seconds; "–" where a solver declares that it cannot, ">" where it took longer
 than the limit, "*" where its claims did not hold and another solver took over.
@@ -9,8 +9,11 @@ than the limit, "*" where its claims did not hold and another solver took over.
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
@@ -37,27 +40,36 @@ PROBLEMS: dict[str, Callable[[], dcprog.DCProgram]] = {
 }
 
 
-def cell(program: dcprog.DCProgram, solver: str, limit: float) -> str:
+def cell(program: dcprog.DCProgram, solver: str, limit: float) -> tuple[str, float]:
+    """What the table shows, and the seconds if the run came to its end."""
     if solver != "auto" and registry.get(solver).missing(program.compiled.subproblem) is not None:
-        return "–"
+        return "–", math.nan
     began = time.perf_counter()
     result = dcprog.solve(program, solver=solver, time_limit=limit)
     seconds = time.perf_counter() - began
     if result.status == "time_limit":
-        return f">{limit:g}"
-    return f"{seconds:.3g}{'*' if result.messages else ''}"
+        return f">{limit:g}", math.nan
+    return f"{seconds:.3g}{'*' if result.messages else ''}", seconds
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", type=float, default=30.0, help="seconds for each run")
-    limit = parser.parse_args().limit
+    parser.add_argument("--only", default="", metavar="WORD", help="problems whose title contains the word")
+    parser.add_argument("--json", type=Path, help="where to write the seconds as JSON")
+    given = parser.parse_args()
+    rows = []
     names = ["auto", *(s.name for s in dcprog.available_solvers() if s.available)]
     print("| problem | " + " | ".join(names) + " |")
     print("|---|" + "---|" * len(names))
     for title, make in PROBLEMS.items():
-        program = make()
-        print(f"| {title} | " + " | ".join(cell(program, name, limit) for name in names) + " |", flush=True)
+        if given.only in title:
+            program = make()
+            cells = [cell(program, name, given.limit) for name in names]
+            print(f"| {title} | " + " | ".join(text for text, _ in cells) + " |", flush=True)
+            rows += [{"problem": title, "method": n, "seconds": s} for n, (_, s) in zip(names, cells, strict=True)]
+    if given.json:
+        given.json.write_text(json.dumps(rows, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What Table 1 of Weston et al. (2003) leaves open, and which reading of it the published errors agree with.
 
-    python -m benchmarks.weston2003_readings [--experiments 60] [--jobs 2] [--json FILE]
+    python -m benchmarks.weston2003_readings [--experiments 60] [--readings 8] [--jobs 2] [--json FILE]
     DCPROG_DATA=… python -m benchmarks.weston2003_readings --microarrays [--jobs 2]
 
 The paper does not say whether all trials draw from one collection of points, whose address it gives, nor over which points
@@ -153,7 +153,8 @@ def microarrays(jobs: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--experiments", type=int, default=60)
+    parser.add_argument("--experiments", type=int, default=60, help="at least 11, for T²")
+    parser.add_argument("--readings", type=int, default=len(READINGS), help="only the first so many")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--microarrays", action="store_true")
@@ -164,7 +165,7 @@ def main() -> None:
     rows = []
     figures = [f"{method} {n}" for method in METHODS for n in POINTS]
     print("published: " + ", ".join(f"{name} {value:.1f}" for name, value in zip(figures, PUBLISHED, strict=True)))
-    for reading in READINGS:
+    for reading in READINGS[: given.readings]:
         runs = np.array(Parallel(n_jobs=given.jobs)(delayed(experiment)(reading, i) for i in range(given.experiments)))
         for score, methods in SCORES.items():
             errors = runs[:, methods].reshape(len(runs), -1)
@@ -172,9 +173,8 @@ def main() -> None:
             means = zip(errors.mean(axis=0), z, strict=True)
             print(f"{reading.source}, scaled over {reading.scaled_over}, CORR {score}: p = {p:.2g}")
             print("   " + "  ".join(f"{error:.1f} ({away:+.1f})" for error, away in means), flush=True)
-            rows.append(
-                {**reading._asdict(), "score": score, "p": p, "errors": errors.mean(axis=0).tolist(), "z": z.tolist()}
-            )
+            found = {"p": p, "figures": figures, "errors": errors.mean(axis=0).tolist(), "z": z.tolist()}
+            rows.append({**reading._asdict(), "score": score, **found, "published": PUBLISHED.tolist()})
         if given.json:
             given.json.write_text(json.dumps(rows, indent=1))
 

@@ -64,10 +64,10 @@ if TYPE_CHECKING:
         plots,
         program,
         solvers,
-        studies,
         testing,
     )
     from dcprog import estimators as estimators
+    from dcprog import studies as studies
     from dcprog.algorithms import DCA, SLA
     from dcprog.algorithms.path import path
     from dcprog.algorithms.result import Result, State, Status

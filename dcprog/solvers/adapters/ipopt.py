@@ -99,7 +99,7 @@ class Ipopt(Solver):
     careful = {}  # noqa: RUF012
     module = "cyipopt"
     distribution = "cyipopt-wheels"
-    install = "comes with dcprog"
+    install = "comes with dcprog where it has a wheel; else conda install -c conda-forge cyipopt; solver='auto' does without"
     classes = frozenset(ProblemClass)
     features = Feature.WARM_START | Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS
     ranks = MappingProxyType({ProblemClass.LP: 40, ProblemClass.QP: 50, ProblemClass.NLP: 20})

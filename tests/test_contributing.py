@@ -1,0 +1,100 @@
+"""What CONTRIBUTING.md says to start from runs, as it is shown there, and does what it promises."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+TEMPLATES = ROOT / "examples" / "templates"
+SECTIONS = {
+    "Add a function": "Excess keeps the contract",
+    "Add a model": "sparse_median finds the two features of ten",
+    "Add an algorithm": "ManySlopes leaves the critical point that DCA stays at",
+    "Add a solver": "linprog solves FSV as highs does",
+    "Add a stopping rule": "Target stops after 1 iterations",
+}
+# Each is a mistake that someone who changes the template could make, which the template's own check has to find.
+MISTAKES = {
+    "function.py": ("np.full(n, self.theta), np.zeros(n)", "np.zeros(n), np.zeros(n)"),
+    "model.py": ("1.0 / n))(m.r)", "2.0 / n))(m.r)"),
+    "algorithm.py": ("key=lambda step: c.f.value", "key=lambda step: -c.f.value"),
+    "solver.py": ("duals[self.lower] -= at_lower", "duals[self.lower] += at_lower"),
+    "stopping_rule.py": ("state.f <= self.value", "state.f >= self.value"),
+}
+
+
+def commands(title):
+    """The commands of a section."""
+    section = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE)[1]
+    return "".join(re.findall(r"^```sh\n(.*?)^```", section, re.DOTALL | re.MULTILINE)).splitlines()
+
+
+def started(words, place):
+    return subprocess.run(
+        [sys.executable, *words], cwd=place, env=os.environ, capture_output=True, text=True, encoding="utf-8", check=False
+    )
+
+
+@pytest.mark.parametrize("title", SECTIONS)
+def test_the_template_of_a_section_runs_as_it_is_shown(title):
+    (command,) = commands(title)
+    python, *words = command.split()
+    assert python == "python"
+    done = started(words, ROOT)
+    assert done.returncode == 0, done.stderr
+    assert SECTIONS[title] in done.stdout
+
+
+def test_every_template_has_a_section():
+    shown = {words for title in SECTIONS for command in commands(title) for words in command.split()[1:]}
+    assert shown == {f"examples/templates/{path.name}" for path in TEMPLATES.glob("*.py")}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_the_check_of_a_template_finds_a_mistake(name, tmp_path):
+    right, wrong = MISTAKES[name]
+    text = (TEMPLATES / name).read_text(encoding="utf-8")
+    assert text.count(right) == 1
+    (tmp_path / name).write_text(text.replace(right, wrong), encoding="utf-8")
+    done = started([name], tmp_path)
+    assert done.returncode != 0
+    assert "Error" in done.stderr
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "SECURITY.md"])
+def test_links_and_files_exist(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", text)
+    named = re.findall(r"`((?:dcprog|models|docs|examples|\.github|\.ci)/[\w./]*)`", text)
+    assert [target for target in links + named if not (ROOT / target).exists()] == []
+
+
+def test_hosted_ci_runs_what_the_package_promises():
+    """Every Python that is supported on every system, and no token in the release."""
+    text = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    oldest = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
+    pythons = re.search(r"python: \[(.*)\]", text)[1].replace('"', "").split(", ")
+    assert pythons == ["3.10", "3.11", "3.12", "3.13"]
+    assert oldest == f">={pythons[0]}"
+    assert re.search(r"os: \[(.*)\]", text)[1].split(", ") == ["ubuntu-latest", "macos-latest", "windows-latest"]
+    assert "id-token: write" in text
+    assert "secrets." not in text
+
+
+def test_ci_measures_coverage_and_the_readme_does_not():
+    command = 'python -m pip install ".[test]" && python -m pytest'
+    assert f"{command} --cov\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert f"{command}\n" in (ROOT / "README.md").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "--cov" not in project["tool"]["pytest"]["ini_options"]["addopts"]
+    assert project["tool"]["coverage"]["report"]["fail_under"] >= 97

@@ -1,0 +1,166 @@
+"""The copy that faults are put into, and the map from its lines to the tests that run them.
+
+The copy has two parts: ``tree``, the checkout with its tests, and ``site``, the package as an install lays it out. What is
+tested is ``site``: tests/conftest.py takes the checkout off the path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HOME = ROOT / ".mutation"
+LITTER = shutil.ignore_patterns(".git", ".mutation", "build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis")
+COVERAGE = """[run]
+branch = true
+source_pkgs = dcprog
+parallel = true
+data_file = {data}
+"""
+
+
+def environment(site: Path) -> dict[str, str]:
+    """Where dcprog comes from, and one thread for each BLAS: faults are tried side by side."""
+    return os.environ | {"PYTHONPATH": str(site), "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+
+
+def pytest_words(*options: str) -> list[str]:
+    """Started in ``tree``, whose paths the names of tests begin with; any path among the options could move that root."""
+    plugins = ["-p", "tools.mutate.plugin", "-p", "no:cacheprovider"]
+    return [sys.executable, "-m", "pytest", "--rootdir=.", *plugins, "-q", *options]
+
+
+def build(home: Path = HOME) -> None:
+    """The copy, made anew."""
+    for part in ("tree", "site"):
+        shutil.rmtree(home / part, ignore_errors=True)
+    shutil.copytree(ROOT, home / "tree", ignore=LITTER)
+    shutil.copytree(ROOT / "dcprog", home / "site" / "dcprog", ignore=LITTER)
+    shutil.copytree(ROOT / "models", home / "site" / "dcprog" / "models", ignore=LITTER)
+
+
+def clone_site(home: Path, number: int) -> Path:
+    """A package of its own for each of the faults that are tried side by side."""
+    site = home / f"site-{number}"
+    shutil.rmtree(site, ignore_errors=True)
+    shutil.copytree(home / "site", site)
+    return site
+
+
+def measure(home: Path, workers: int) -> None:
+    """Run the whole suite twice: with coverage by test, and with each solver alone."""
+    for old in [*home.glob("coverage*"), *home.glob("*.json")]:
+        old.unlink()
+    (home / "coveragerc").write_text(COVERAGE.format(data=home / "coverage"), encoding="utf-8")
+    cover = ["--cov", f"--cov-config={home / 'coveragerc'}", "--cov-context=test", "--cov-report="]
+    for name, options in {"rescued": cover, "alone": ["--alone"]}.items():
+        words = pytest_words("-n", str(workers), f"--outcomes={home / name}.json", *options)
+        subprocess.run(words, cwd=home / "tree", env=environment(home / "site"), check=False)
+    write_map(home)
+
+
+def write_map(home: Path) -> None:
+    """What :class:`Lines` reads: for each file its digest, and for each line the numbers of the tests that run it."""
+    import coverage
+
+    data = coverage.CoverageData(str(home / "coverage"))
+    data.read()
+    names: dict[str, int] = {}
+    files = {}
+    for path in sorted(data.measured_files()):
+        relative = str(Path(path).relative_to(home / "site"))
+        lines = {
+            line: sorted({names.setdefault(c.rpartition("|")[0], len(names)) for c in contexts if c})
+            for line, contexts in data.contexts_by_lineno(path).items()
+        }
+        files[relative] = {"digest": digest(Path(path)), "lines": lines}
+    tests = {path.name: digest(path) for path in (home / "tree" / "tests").glob("*.py")}
+    (home / "map.json").write_text(json.dumps({"names": list(names), "files": files, "tests": tests}), encoding="utf-8")
+
+
+def digest(path: Path) -> str:
+    """Of the file's content."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The map, as it was measured."""
+
+    home: Path
+
+    @cached_property
+    def _map(self) -> dict[str, dict]:
+        found: dict[str, dict] = json.loads((self.home / "map.json").read_text(encoding="utf-8"))
+        return found
+
+    @cached_property
+    def _outcomes(self) -> dict[str, dict[str, list]]:
+        return {name: json.loads((self.home / f"{name}.json").read_text(encoding="utf-8")) for name in ("rescued", "alone")}
+
+    def stale(self, path: str, source: Path) -> bool:
+        """Whether the file has changed since."""
+        return path not in self._map["files"] or self._map["files"][path]["digest"] != digest(source)
+
+    def tests_of(self, path: str, first: int, last: int) -> list[str]:
+        """The tests that run one of the lines; for lines that run on import alone, those that run the file."""
+        lines = self._map["files"][path]["lines"]
+        numbers = {number for line in range(first, last + 1) for number in lines.get(str(line), ())}
+        numbers = numbers or {number for those in lines.values() for number in those}
+        names = [self._map["names"][number] for number in numbers]
+        passing = [name for name in names if self._outcomes["rescued"].get(name, [False])[0]]
+        return self._in_turn(passing)
+
+    def _in_turn(self, names: list[str]) -> list[str]:
+        """The cheapest test of every file, then the second cheapest of each: thousands run the lines that every solve
+        runs, and those of one file look at the same things."""
+        ordered = sorted(names, key=lambda name: (self.seconds(name), name))
+        ranks: Counter[str] = Counter()
+        place = {}
+        for name in ordered:
+            file = name.split("::")[0]
+            place[name] = (ranks[file], self.seconds(name), name)
+            ranks[file] += 1
+        return sorted(ordered, key=place.__getitem__)
+
+    def seconds(self, name: str) -> float:
+        """What the test took."""
+        return float(min(self._outcomes[kind].get(name, [True, 1.0])[1] for kind in self._outcomes))
+
+    def holds_alone(self, name: str) -> bool:
+        """Whether the test passes where no solver is rescued."""
+        return bool(self._outcomes["alone"].get(name, [False])[0])
+
+    def changed_tests(self) -> list[str]:
+        """Files of tests that are new or were changed since: of these every test is run."""
+        old = self._map["tests"]
+        return sorted(
+            f"tests/{p.name}" for p in (self.home / "tree" / "tests").glob("test_*.py") if old.get(p.name) != digest(p)
+        )
+
+
+def affordable(names: Iterable[str], lines: Lines, seconds: float) -> list[str]:
+    """The first of ``names`` that take so long together, the first one in any case."""
+    chosen, total = [], 0.0
+    for name in names:
+        total += lines.seconds(name)
+        if chosen and total > seconds:
+            break
+        chosen.append(name)
+    return chosen
+
+
+def copy_tests(home: Path) -> None:
+    """The tests as they are now: new ones have to show what they notice."""
+    for path in (ROOT / "tests").glob("*.py"):
+        shutil.copy2(path, home / "tree" / "tests" / path.name)
