@@ -10,13 +10,13 @@ import pytest
 import scipy.sparse as sp
 
 from dcprog import DCProgram
+from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.certificate import value_size, verify
-from dcprog.convex.definiteness import midpoint_violation
 from dcprog.convex.problem import ConvexProblem
 from dcprog.convex.tape import UNARY, Operation, Tape, TapeBatch
 from dcprog.convex.terms import LinearTerm, QuadraticTerm, SmoothSum
 from dcprog.program.claims import Samples, _in_c
-from dcprog.solvers.base import Answer, Claim
+from dcprog.program.sampling import midpoint_violation
 from dcprog.solvers.rays import recession_ray
 
 NAMES = {"asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh}

@@ -38,7 +38,7 @@ try:
     dcprog.solve(program, solver="ipopt")
 except SolverUnavailableError as error:
     print(error)
-(line,) = [s for s in dcprog.solvers() if s.name == "ipopt"]
+(line,) = [s for s in dcprog.available_solvers() if s.name == "ipopt"]
 print(line.available, line.install)
 """
 # f is concave but for NLP, where it rises in y, and in x has one minimum beyond 2: it is least at a corner of the set.

@@ -11,10 +11,11 @@ import scipy.sparse as sp
 
 import dcprog
 from dcprog import models
+from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.errors import unknown_name
 from dcprog.solvers import registry
-from dcprog.solvers.base import Answer, Claim, Feature, Session, Solver
+from dcprog.solvers.base import Feature, Session, Solver
 
 DEFAULTS = {"presolve": True, "dual_feasibility_tolerance": 1e-10, "primal_feasibility_tolerance": 1e-10}
 """Tighter than linprog's own: at 1e-7 a gap of 3e-6 remained, which the check of every answer does not let pass."""
