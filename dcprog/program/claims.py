@@ -151,15 +151,15 @@ def _affordable(points: Matrix, terms: Sequence[SmoothTerm]) -> Matrix:
     if not foreign or not len(points):
         return points
     f = Curvature(foreign, points.shape[1])
-    seconds = min(_cpu_seconds(f, points[:1]) for _ in range(3))
+    seconds = min(_seconds(f, points[:1]) for _ in range(3))
     return thinned(points, max(4, int(SECONDS / (EVALUATIONS * seconds))))
 
 
-def _cpu_seconds(f: Curvature, points: Matrix) -> float:
-    """For the values at ``points``; what else the machine does meanwhile does not count, nor does it thin the samples."""
-    began = time.thread_time()
+def _seconds(f: Curvature, points: Matrix) -> float:
+    """For the values at ``points``. The least of several says it, since a busy machine must not thin the samples."""
+    began = time.perf_counter()
     f.values(points)
-    return time.thread_time() - began
+    return time.perf_counter() - began
 
 
 def _bends(term: SmoothTerm) -> bool:
