@@ -25,7 +25,7 @@ pytest.register_assert_rewrite("known_qps", "random_nlps")
 settings.register_profile(
     "dcprog",
     deadline=None,
-    max_examples=15,
+    max_examples=10,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -125,7 +125,7 @@ def test_l2_updates_are_dca_on_the_logarithm_of_squares(norms):
 
 
 @given(seed=SEED)
-@settings(max_examples=8)
+@settings(max_examples=5)
 def test_l2_updates_are_dca_on_random_data(seed):
     X, y = toy(14, 20, seed)
     result = dcprog.solve(l2_arom(X, y))

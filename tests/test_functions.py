@@ -71,7 +71,7 @@ GENERIC = st.integers(0, 2**32 - 1).map(lambda seed: np.random.default_rng(seed)
 
 def sampled(**strategies):
     """@given with fewer examples, since every test runs over many functions, and no deadline, since machines are shared."""
-    return lambda test: settings(max_examples=50, deadline=None)(given(**strategies)(test))
+    return lambda test: settings(max_examples=30, deadline=None)(given(**strategies)(test))
 
 
 def inside(f, x):

@@ -22,7 +22,7 @@ from dcprog.solvers.reductions.active_set import ActiveSetSession, _Clock
 from dcprog.solvers.reductions.columns import ColumnsSession
 from dcprog.solvers.reductions.pivoting import Active, Pivoting
 
-many = settings(max_examples=60)
+many = settings(max_examples=40)
 
 
 def strict_qp(seed, n=9, m=6):

@@ -32,7 +32,7 @@ def exponential(d, indices, weight=1.0):
 
 @pytest.mark.parametrize("curved", [False, True], ids=["LP", "QP"])
 @given(seed=seeds)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_linear_and_quadratic_problems(curved, seed):
     p = degenerate_problem(seed, curved)
     claim = truth(p)[0]
