@@ -179,7 +179,7 @@ def test_points_far_from_the_origin_are_separated(offset, spread):
 @pytest.mark.parametrize("p", [1, 2])
 def test_columns_of_any_unit_have_the_least_slack(p):
     """Whether the norm is proved to be the smallest, too, is for a warning to say."""
-    base = np.random.default_rng(0).standard_normal((24, 2))
+    base = np.random.default_rng(0).standard_normal((40, 2))
     y = np.where(base[:, 1] > 0, 1.0, -1.0)
     rule = retrain(base * [1e7, 1e-7], y, [0, 1], p=p)
     assert rule.predict(base * [1e7, 1e-7]).tolist() == y.tolist()

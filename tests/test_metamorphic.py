@@ -51,13 +51,13 @@ def test_none_is_worse_in_other_units(originals, name):
 @pytest.mark.parametrize("rho", [1e2, 6e3])
 def test_a_proximal_term_in_both_hides_no_gradient(originals, rho):
     converged = 0
-    for drawn, original, _, fall in list(originals.values())[:18]:
+    for drawn, original, _, fall in list(originals.values())[:30]:
         program, start, _ = drawn.build(Units(proximal=rho))
         result = dcprog.solve(program, x0=start)
         converged += result.success
         if result.success:
             assert criticality(original, result.x) <= 1e-4 * fall, f"seed {drawn.seed}"
-    assert converged >= 17
+    assert converged >= 27
 
 
 @pytest.mark.parametrize("factor", [1e-10, 1e-4, 1e4, 1e10])
