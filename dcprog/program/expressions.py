@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -74,7 +75,8 @@ class Parts:
             blocks.append(half + half.T)
         for indices, form in self.forms:
             q = sp.coo_array(form.Q)
-            blocks.append(sp.coo_array((q.data, (indices[q.row], indices[q.col])), shape=(size, size)))
+            if q.nnz:
+                blocks.append(sp.coo_array((q.data, (indices[q.row], indices[q.col])), shape=(size, size)))
         Q = sp.csc_array(sum(blocks[1:], blocks[0])) if blocks else None
         if Q is not None:
             Q.eliminate_zeros()
@@ -108,7 +110,14 @@ class _Reader:
 
     def __init__(self, parts: Parts, index: Mapping[int, int]) -> None:
         self.parts, self.index = parts, index
-        self.fixed, self.recorder = Fixed(), Recorder(index)
+
+    @cached_property
+    def fixed(self) -> Fixed:
+        return Fixed()
+
+    @cached_property
+    def recorder(self) -> Recorder:
+        return Recorder(self.index)
 
     def read(self, expression: Any) -> None:
         stack = [(expression, 1.0)]
