@@ -1,10 +1,15 @@
-"""What the estimators share: checked data, one way to train, to classify, to select features, and to say how it ended."""
+"""What the estimators share: checked data, one way to train, to classify, to select features, and to say how it ended.
+
+Estimators are dataclasses: their parameters are fields, the generated ``__init__`` stores them and does nothing else, which
+is what scikit-learn asks of one. ``eq=False, repr=False`` keep identity and scikit-learn's own way to print an estimator.
+"""
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from inspect import signature
 from itertools import product
 from typing import Any, ClassVar, NamedTuple
@@ -57,7 +62,7 @@ class Step(NamedTuple):
 
 
 class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier. To derive one: ``__init__`` stores the parameters, ``_train`` does the rest."""
+    """A classifier. To derive one: a dataclass with the parameters as fields, and ``_train``."""
 
     _multi_class: ClassVar[bool] = False
     _sparse: ClassVar[bool] = False
@@ -165,11 +170,13 @@ class LinearMethod(SelectingMethod):
         return np.atleast_1d(self.classifier_.b)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Formulation(SelectingMethod):
     """A classifier that a DC program gives: its factory is called with the parameters of the same names."""
 
     _factory: ClassVar[Callable[..., DCProgram]]
-    threshold: float
+    solver: str = "auto"
+    threshold: float = 1e-8
     """Features with a weight above it are selected."""
 
     def _train(self, X: Any, y: np.ndarray) -> Trained:
@@ -202,6 +209,15 @@ class Formulation(SelectingMethod):
     def _settings(self) -> dict[str, Any]:
         own = self.get_params(deep=False)
         return {name: own[name] for name in SETTINGS if name in own}
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Iterated(Formulation):
+    """A classifier that DCA finds in more than one iteration: with the parameters that end a run."""
+
+    tol: float | None = None
+    max_iter: int = 1000
+    stop: Stop = None
 
 
 def check_end(what: str, status: Status, messages: Sequence[str] = (), advice: str = ADVICE) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from dcprog.methods.radius_margin import Kernel, optimal_basis, r2w2
 from dcprog.typing import Matrix
 
 
+@dataclass(eq=False, repr=False)
 class R2W2(SelectingMethod):
     """R²W²: minimise R²‖w‖² over a factor σₖ for each feature, drop those with the smallest σₖ, until m are left.
 
@@ -46,20 +48,12 @@ class R2W2(SelectingMethod):
     array([2, 5])
     """
 
-    def __init__(
-        self,
-        m: int | None = None,
-        *,
-        kernel: str | Kernel = "linear",
-        q: float = 0.5,
-        ridge: float = 1.0,
-        solver: str = "auto",
-    ) -> None:
-        self.m = m
-        self.kernel = kernel
-        self.q = q
-        self.ridge = ridge
-        self.solver = solver
+    m: int | None = None
+    _: KW_ONLY
+    kernel: str | Kernel = "linear"
+    q: float = 0.5
+    ridge: float = 1.0
+    solver: str = "auto"
 
     def _train(self, X: Any, y: np.ndarray) -> Trained:
         check_varying(type(self).__name__, X)
@@ -68,6 +62,7 @@ class R2W2(SelectingMethod):
         return Trained(found, found, len(found.history), found.selected)
 
 
+@dataclass(eq=False, repr=False)
 class RadiusMarginBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Method):  # type: ignore[misc]
     """The optimal basis: z = S'W'(x − x̄) with PCA to m dimensions by W, and S that minimises R²‖w‖² of the machine on z.
 
@@ -96,20 +91,12 @@ class RadiusMarginBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Metho
     ((40, 3), ['radiusmarginbasis0', 'radiusmarginbasis1', 'radiusmarginbasis2'])
     """
 
-    def __init__(
-        self,
-        m: int | None = None,
-        *,
-        kernel: str | Kernel = "gaussian",
-        ridge: float = 1.0,
-        solver: str = "auto",
-        max_iter: int = 200,
-    ) -> None:
-        self.m = m
-        self.kernel = kernel
-        self.ridge = ridge
-        self.solver = solver
-        self.max_iter = max_iter
+    m: int | None = None
+    _: KW_ONLY
+    kernel: str | Kernel = "gaussian"
+    ridge: float = 1.0
+    solver: str = "auto"
+    max_iter: int = 200
 
     def transform(self, X: Any) -> Matrix:
         """z of every row."""

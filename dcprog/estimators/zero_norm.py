@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from dcprog.learning.samples import check_flag, check_nonnegative, check_varying
 from dcprog.methods.zero_norm import NotSeparableError, arom_iterates, arom_reduced, converge, retrain, rfe_features
 
 
+@dataclass(eq=False, repr=False)
 class AROM(LinearMethod):
     """Approximation of the zero norm: min ‖w‖₀ + λ e'ξ subject to D(Xw + be) + ξ ≥ e, ξ ≥ 0, by multiplicative updates.
 
@@ -51,24 +53,14 @@ class AROM(LinearMethod):
 
     _multi_class = True
 
-    def __init__(
-        self,
-        r: int | None = None,
-        *,
-        norm: int = 2,
-        lam: float | None = 1.0,
-        constraints: str = "weston_watkins",
-        solver: str = "auto",
-        tol: float = 1e-6,
-        max_iter: int = 200,
-    ) -> None:
-        self.r = r
-        self.norm = norm
-        self.lam = lam
-        self.constraints = constraints
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
+    r: int | None = None
+    _: KW_ONLY
+    norm: int = 2
+    lam: float | None = 1.0
+    constraints: str = "weston_watkins"
+    solver: str = "auto"
+    tol: float = 1e-6
+    max_iter: int = 200
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -100,6 +92,7 @@ class AROM(LinearMethod):
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class SVMRFE(LinearMethod):
     """Recursive feature elimination: train the SVM, drop the features with the smallest Σₖ wₖⱼ², until r are left.
 
@@ -134,11 +127,11 @@ class SVMRFE(LinearMethod):
 
     _multi_class = True
 
-    def __init__(self, r: int | None = None, *, halving: bool = False, lam: float = np.inf, solver: str = "auto") -> None:
-        self.r = r
-        self.halving = halving
-        self.lam = lam
-        self.solver = solver
+    r: int | None = None
+    _: KW_ONLY
+    halving: bool = False
+    lam: float = np.inf
+    solver: str = "auto"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
