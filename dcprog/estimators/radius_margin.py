@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dcprog.algorithms.result import Status
 from dcprog.estimators.base import Method, SelectingMethod, Trained, check_end, half
-from dcprog.learning.samples import check_varying
+from dcprog.learning.samples import check_varying, trusted
 from dcprog.methods.radius_margin import Kernel, optimal_basis, r2w2
 from dcprog.typing import Matrix
 
@@ -58,7 +58,7 @@ class R2W2(SelectingMethod):
     def _train(self, X: Any, y: np.ndarray) -> Trained:
         check_varying(type(self).__name__, X)
         m = half(X) if self.m is None else self.m
-        found = r2w2(X, y, m, self.kernel, q=self.q, ridge=self.ridge, solver=self.solver)
+        found = r2w2(trusted(X, y), None, m, self.kernel, q=self.q, ridge=self.ridge, solver=self.solver)
         return Trained(found, found, len(found.history), found.selected)
 
 
@@ -107,7 +107,9 @@ class RadiusMarginBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Metho
     def _train(self, X: Any, y: np.ndarray) -> Trained:
         check_varying(type(self).__name__, X)
         m = min(half(X), max(1, len(X) - 1)) if self.m is None else self.m
-        found = optimal_basis(X, y, m, self.kernel, ridge=self.ridge, solver=self.solver, max_iter=self.max_iter)
+        found = optimal_basis(
+            trusted(X, y), None, m, self.kernel, ridge=self.ridge, solver=self.solver, max_iter=self.max_iter
+        )
         limited = found.stopped.value == Status.ITERATION_LIMIT.value
         check_end(type(self).__name__, Status.ITERATION_LIMIT if limited else Status.CONVERGED)
         return Trained(found, found, len(found.history) - 1)

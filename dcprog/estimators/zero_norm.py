@@ -9,7 +9,7 @@ import numpy as np
 
 from dcprog.estimators.base import LinearMethod, Trained, check_end, half
 from dcprog.learning.multiclass import check_constraints
-from dcprog.learning.samples import check_flag, check_nonnegative, check_varying
+from dcprog.learning.samples import Samples, check_flag, check_nonnegative, check_varying, trusted_samples
 from dcprog.methods.zero_norm import NotSeparableError, arom_iterates, arom_reduced, converge, retrain, rfe_features
 
 
@@ -71,19 +71,21 @@ class AROM(LinearMethod):
         if self.r is not None:
             check_varying(type(self).__name__, X)
         try:
-            return self._update(X, y)
+            return self._update(trusted_samples(X, y))
         except NotSeparableError as error:
             error.args = ("no hyperplane separates the classes, and lam=None allows no slacks: pass a number, as lam=1.0",)
             raise
 
-    def _update(self, X: Any, y: np.ndarray) -> Trained:
+    def _update(self, samples: Samples) -> Trained:
         how: dict[str, Any] = {"constraints": self.constraints, "solver": self.solver}
         if self.r is None:
-            last, status = converge(arom_iterates(X, y, norm=self.norm, lam=self.lam, **how), self.tol, self.max_iter)
+            last, status = converge(
+                arom_iterates(samples, None, norm=self.norm, lam=self.lam, **how), self.tol, self.max_iter
+            )
             check_end(type(self).__name__, status)
             return Trained(last, last.classifier, last.iteration, last.features)
-        last, features = arom_reduced(X, y, self.r, norm=self.norm, lam=self.lam, **how)
-        rule = retrain(X, y, features, p=self.norm, lam=np.inf if self.lam is None else self.lam, **how)
+        last, features = arom_reduced(samples, None, self.r, norm=self.norm, lam=self.lam, **how)
+        rule = retrain(samples, None, features, p=self.norm, lam=np.inf if self.lam is None else self.lam, **how)
         return Trained(last, rule, last.iteration, features)
 
     def __sklearn_tags__(self) -> Any:
@@ -140,6 +142,7 @@ class SVMRFE(LinearMethod):
     def _train(self, X: Any, y: np.ndarray) -> Trained:
         check_varying(type(self).__name__, X)
         r = half(X) if self.r is None else self.r
-        features = rfe_features(X, y, r, halving=self.halving, lam=self.lam, solver=self.solver)
-        rule = retrain(X, y, features, lam=self.lam, constraints="one_vs_rest", solver=self.solver)
+        samples = trusted_samples(X, y)
+        features = rfe_features(samples, None, r, halving=self.halving, lam=self.lam, solver=self.solver)
+        rule = retrain(samples, None, features, lam=self.lam, constraints="one_vs_rest", solver=self.solver)
         return Trained(rule, rule, X.shape[1] - r, features)

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from dcprog.convex.answer import Claim
 from dcprog.errors import ConvexityError, DataError, DCProgError
 from dcprog.functions.checks import symmetric, vector
-from dcprog.methods.quadratic import maximise
+from dcprog.methods.quadratic import maximise, svm_dual
 from dcprog.solvers.dispatch import SubproblemUnsolved
 from dcprog.typing import Indices, Matrix, Vector
 
@@ -129,9 +129,8 @@ def hyperplane(g: Gram, y: Vector, solver: str = "auto") -> Hyperplane:
     >>> round(h.margin, 6), round(h.b, 6), h.support
     (1.0, -1.0, array([0, 1]))
     """
-    Q = y[:, None] * g.unit * y
     try:
-        alpha = maximise(np.ones(len(y)), Q, y, 0.0, solver=solver)
+        alpha = svm_dual(g.unit, y, solver=solver)
     except SubproblemUnsolved as unsolved:
         if unsolved.claim in (Claim.UNBOUNDED, Claim.INFEASIBLE):
             raise _inseparable() from None
@@ -143,7 +142,7 @@ def hyperplane(g: Gram, y: Vector, solver: str = "auto") -> Hyperplane:
     if slack.min() < -0.01:
         raise _inseparable()
     alpha = np.where(alpha * len(y) > slack * total, alpha, 0.0)
-    w2 = float(2 * alpha.sum() - alpha @ Q @ alpha)
+    w2 = float(2 * alpha.sum() - (y * alpha) @ g.unit @ (y * alpha))
     alpha = alpha / g.scale
     b = float(alpha @ (y - g.K @ (y * alpha))) / float(alpha.sum())
     return Hyperplane(alpha, b, w2 / g.scale)

@@ -29,7 +29,7 @@ from dcprog.learning.bias import best_bias
 from dcprog.learning.kernels import points
 from dcprog.learning.rules import Classifier
 from dcprog.learning.samples import check_count, check_data, check_points, check_positive, dense
-from dcprog.methods.quadratic import maximise
+from dcprog.methods.quadratic import svm_dual
 from dcprog.methods.zero_norm.margin import NotSeparableError, unit_of
 from dcprog.solvers.dispatch import SubproblemUnsolved
 from dcprog.solvers.registry import check as check_solver
@@ -254,17 +254,16 @@ def _steps(
 
 def _dual_svm(K: Matrix, y: Vector, solver: str) -> tuple[Vector, float]:
     """(β, b) of the hard-margin SVM, β = y * α: Problem 8, min ½α'DKDα − e'α subject to y'α = 0, α ≥ 0."""
-    n = len(y)
     K = _positive_semidefinite(K)
     unit = unit_of(K)  # tolerances of solvers are absolute
     try:
-        alpha = maximise(np.ones(n), y[:, None] * (K / unit) * y, y, solver=solver) / unit
+        alpha = svm_dual(K / unit, y, solver=solver) / unit
     except SubproblemUnsolved as unsolved:
         if unsolved.claim is Claim.UNBOUNDED:  # the dual of infeasible margins
             raise NotSeparableError from unsolved
         raise
     beta = np.where(alpha > 1e-9 * alpha.max(), y * alpha, 0.0)
-    return beta, best_bias(K @ beta, y, np.ones(n))
+    return beta, best_bias(K @ beta, y, np.ones(len(y)))
 
 
 def _positive_semidefinite(K: Matrix) -> Matrix:
