@@ -88,7 +88,7 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> Vector | Matrix:
         """One value a row, > 0 for ``classes_[1]``; with more than two classes a column for each, the largest wins.
 
-        On the boundary of a linear or quadratic classifier it is exactly 0, whatever rounding made of it.
+        On the boundary of a linear or quadratic classifier it is exactly 0, also where rounding gives 1e-17.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=self._formats())
@@ -100,7 +100,7 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return labels_of(self.decision_function(X), self.classes_)
 
     def _check_parameters(self) -> None:
-        """Of what no solver would say clearly that it is wrong, or only after it ran."""
+        """Check the parameters for which the error would else be unclear, or come only after a solver ran."""
         own = self.get_params(deep=False)
         if "max_iter" in own:
             check_limits(own.get("tol"), own["max_iter"])
@@ -221,7 +221,7 @@ class Iterated(Formulation):
 
 
 def check_end(what: str, status: Status, messages: Sequence[str] = (), advice: str = ADVICE) -> None:
-    """Return silently after convergence or a stop by the rule passed, warn at a limit, raise if there is nothing to use.
+    """Warn if a run ended at a limit, and raise if it found no classifier; return after convergence or a stop as asked for.
 
     >>> check_end("FSV", Status.INFEASIBLE, ["no point satisfies the constraints"])
     Traceback (most recent call last):

@@ -13,7 +13,7 @@ from dcprog.errors import DataError
 from dcprog.typing import Indices, Mask, Matrix, Vector
 
 LARGEST = 1e75
-"""Fourth powers of larger numbers, which kernels and QPs are made of, overflow."""
+"""Fourth powers of larger numbers overflow; kernels and QPs contain such powers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Data:
 def check_data(X: Any, y: Any) -> Data:
     """Validate (X, y). Labels may be any two values; the larger one in sorted order becomes +1.
 
-    Whoever has checked samples already passes them as ``X``, :class:`Data` or :class:`Samples`, and None as ``y``.
+    Samples that were checked before come as ``X``, :class:`Data` or :class:`Samples`, with None as ``y``.
 
     >>> check_data([[0.0], [1.0]], ["a", "b"]).y
     array([-1.,  1.])
@@ -144,7 +144,7 @@ def varying(X: Any) -> Mask:
 
 
 def check_varying(what: str, X: Any) -> None:
-    """DataError if no feature can tell anything.
+    """DataError if all features are constant.
 
     >>> check_varying("RFE", np.ones((3, 2)))
     Traceback (most recent call last):
@@ -207,7 +207,7 @@ def check_one_type(y: Any) -> None:
     try:
         values = np.asarray(y, dtype=object).ravel()
     except ValueError:
-        return  # lists of several lengths are no labels, which is said elsewhere
+        return  # lists of several lengths: the check of the shape reports them
     if any(value is None or (isinstance(value, float) and not np.isfinite(value)) for value in values):
         raise DataError("y has missing or infinite labels (None, NaN): drop those samples first")
     for kind, name in ((str, "strings"), (bytes, "bytes")):

@@ -88,7 +88,7 @@ def _weights(theta: Any, distances: Distances, Z: Matrix) -> Vector:
 
 def _without_bias(K: Matrix, y: Vector, C: float) -> tuple[Indices, Vector, float]:
     alpha = svm_dual(K, y, C, bias=False)
-    # An interior point sits on no bound: αᵢ is 0 if it is the smaller of the pair (αᵢ, its multiplier), whose product is 0.
+    # Interior-point solvers return no exact zeros. αᵢ times its multiplier is 0: the smaller of the two counts as 0.
     support = np.flatnonzero(alpha / C > y * (K @ (y * alpha)) - 1)
     return support, (y * alpha)[support], 0.0
 

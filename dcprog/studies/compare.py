@@ -47,7 +47,7 @@ class Comparison:
 
     @property
     def titles(self) -> dict[str, str]:
-        """Those of all methods; unfinished ones go by their names."""
+        """The titles of all methods; of an unfinished one its name."""
         return {cell.method: cell.method for cell in self.results} | {line.method: line.title for line in self.lines}
 
     def to_dict(self) -> dict[str, Any]:

@@ -22,11 +22,11 @@ from dcprog.studies.statistics import standard_error
 NBSP = "\u00a0"
 """A space at which no line breaks."""
 MOST_ROWS = 60
-"""So many features get a row of their own; rarer ones are listed below the table."""
+"""The number of features with a row of their own; the others are listed below the table."""
 OF_ERRORS = (
     "± is the standard error s/√J over the J splits, as are the error bars. The training sets of the splits overlap, so "
-    "that it is rather too small; p, of the difference to the first method, is by the corrected resampled t-test (Nadeau & "
-    "Bengio, Machine Learning 52, 2003, 239–281), adjusted after Holm. Seconds are CPU time of the final training."
+    "that it underestimates the true error; p, of the difference to the first method, is by the corrected resampled t-test "
+    "(Nadeau & Bengio, Machine Learning 52, 2003, 239–281), adjusted after Holm. Seconds are CPU time of the final training."
 )
 OF_STABILITY = (
     "Stability, of the sets of features that the splits select: Φ = 1 − (1/d Σⱼ M/(M−1) pⱼ(1−pⱼ)) / (k̄/d (1 − k̄/d)) for M "

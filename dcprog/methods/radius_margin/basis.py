@@ -5,9 +5,9 @@
 Fortuna & Capson, An Optimal Basis for Feature Extraction with Support Vector Machine Classification Using the Radius–Margin
 Bound (ICASSP 2005). They start from a random orthogonal S; since kernels of z·z' or ‖z − z'‖ see S through SS' alone, and
 gradient methods turn with S, the identity gives the same bounds. T is minimised by L-BFGS in place of their conjugate
-gradients. Near the minimum directions without use die out, and the run ends when SS' turns singular, with the last S before.
-They also end it when the bound rises, which after a line search it cannot. Where T prefers S = 0, no features at all, ‖S‖ is
-held (:mod:`dcprog.methods.radius_margin.descent`).
+gradients. Near the minimum the factors of useless directions go to 0; the run ends when SS' becomes singular, with the last
+S before. They also stop when the bound rises, which a line search rules out. Where T prefers S = 0, no features at all, ‖S‖
+is held (:mod:`dcprog.methods.radius_margin.descent`).
 
 This is not a DC program: see :mod:`dcprog.methods.radius_margin.bound`.
 """

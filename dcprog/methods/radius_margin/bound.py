@@ -8,9 +8,9 @@ their derivatives are those of the objectives at the solutions (Danskin), where 
 
     ∂R²/∂K = diag(β) − ββ',     ∂‖w‖²/∂K = −(y∘α)(y∘α)',     ∂T/∂K = ‖w‖² ∂R²/∂K + R² ∂‖w‖²/∂K
 
-The papers print this with slips: Weston et al. (11) has labels in the second term and K(xᵢ, xⱼ) for K(xᵢ, xᵢ) in the first;
-Fortuna & Capson (10) has the latter too, and their (16) forgets the second term; tests/test_radius_margin.py shows by finite
-differences that the above is right and the printed (11) is not.
+The printed formulas contain errors: Weston et al. (11) has labels in the second term and K(xᵢ, xⱼ) for K(xᵢ, xᵢ) in the
+first; Fortuna & Capson (10) has the latter too, and their (16) lacks the second term; tests/test_radius_margin.py shows by
+finite differences that the above is right and the printed (11) is not.
 
 Errors in training are penalised by a ridge, K + I/λ (Weston et al., section 3): this is a hard margin and a sphere again,
 those of the kernel with the ridge, and the theorem and the derivatives hold for it. They would not for a soft margin
@@ -185,10 +185,10 @@ def check_seen(K: Matrix, ridge: float) -> None:
 
 
 def without_features(criterion: Criterion, y: Vector, ridge: float, solver: str = "auto") -> float:
-    """The criterion where the kernel tells nothing and the points differ by the ridge alone: K = ridge·I.
+    """The criterion for K = ridge·I, the kernel matrix without any features.
 
-    For the radius–margin bound this is 4n₊n₋(n − 1)/n², about n, with which T/n bounds no error. There is none, NaN, for
-    ridge = 0.
+    For the radius–margin bound this is 4n₊n₋(n − 1)/n², about n, with which T/n bounds no error. NaN for ridge = 0,
+    where it is not defined.
 
     >>> round(without_features(radius_margin, np.array([-1.0, 1.0, 1.0, 1.0]), 0.5), 6)
     2.25

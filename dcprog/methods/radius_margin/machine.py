@@ -71,7 +71,7 @@ def train(X: Any, y: Any, kernel: Kernel | str, *, ridge: float = 1.0, solver: s
     data, kernel = check_data(X, y), as_kernel(kernel)
     Z = dense(data.X)
     K = kernel_values(kernel, Z, Z)
-    spread(K)  # with the ridge all points differ, but it is not there for new ones
+    spread(K)  # raises if all points have one image, which the ridge would hide
     bound = radius_margin(ridged(K, ridge), data.y, solver=solver)
     s = bound.support
     return Machine(kernel, Z[s], bound.signed[s], bound.hyperplane.b, s, data.classes, bound)

@@ -38,7 +38,7 @@ ZERO = 1e-6
 DOUBLINGS = 40
 MEMORY = 10
 RESOLUTION = 1e-8
-"""The QPs are solved to 1e-9, so that a smaller share of a bound says nothing."""
+"""Smaller relative changes of a bound are errors of the QP solver, which stops at 1e-9."""
 
 
 def penalised(
@@ -171,7 +171,7 @@ def project(v: Vector, m: float, cap: float = 1.0) -> Vector:
             break
         low, high = (tau, high) if np.clip(v - tau, 0, cap).sum() > m else (low, tau)
     free, full = (v - tau > 0) & (v - tau < cap), v - tau >= cap
-    if free.any():  # the sum to the last digit, which bisection leaves open where |v| is large
+    if free.any():  # exact, since bisection alone leaves an error in the sum where |v| is large
         rest = m - cap * full.sum() if full.any() else m
         tau = float(v[free].sum() - rest) / int(free.sum())
     return np.clip(v - tau, 0.0, cap)
@@ -224,7 +224,7 @@ def _first_step(start: Visited) -> float:
 
 
 def _downhill(f: Smooth, here: Visited, direction: Vector, ceiling: float) -> Visited | None:
-    """Where the longest of the steps 1, ½, ¼, … that ends well below the ``ceiling`` leads, if there is one."""
+    """The point after the longest of the steps 1, ½, ¼, … that ends clearly below the ``ceiling``; None if there is none."""
     slope, t = float(here.gradient @ direction), 1.0
     while t >= 1e-10:
         there = _visit(f, here.x + t * direction)

@@ -115,7 +115,7 @@ def r2w2_path(
     history: list[Round] = []
     found = {m: c.select(left, sigma, kernel, ridge, solver, history) for m in sizes if m == len(left)}
     while len(found) < len(set(sizes)):
-        # With many features T may fall all the way to σ = ∞, a hard margin, which with fewer there need not be: come back.
+        # σ may grow without bound while the classes are separable. With fewer features they need not be: start moderately.
         start = sigma[left] * min(1.0, LARGEST / sigma[left].max())
         scaling = minimise_scaling(
             c.part(left), None, kernel,

@@ -55,7 +55,7 @@ class Selection(Classifier):
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Training data without the features that are constant and can tell nothing."""
+    """Training data without the constant features."""
 
     data: Data
     columns: Indices

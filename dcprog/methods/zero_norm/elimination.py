@@ -21,9 +21,9 @@ from dcprog.methods.zero_norm.separation import maximal_margin
 from dcprog.typing import Mask, Matrix, Vector
 
 ROUNDS = 10
-"""So often active sets are mended before the QP is solved anew."""
+"""How often active sets are corrected before the QP is solved anew."""
 LONGEST = 100_000
-"""So many steps libsvm may take."""
+"""The limit of libsvm's iterations."""
 TOLERANCE = 1e-9
 
 

@@ -62,6 +62,6 @@ def multiclass_updates(
         check_positive(lam=lam)
     check_solver(solver)
     margins = Margins(check_samples(X, y), constraints, each=True)
-    margins.rows(margins.samples.X)  # says what is wrong now, not at the first step
+    margins.rows(margins.samples.X)  # raises now what would be raised at the first step
     steps = l1_steps if norm == 1 else l2_steps
     return steps(margins, 0, None, 1.0, solver) if lam is None else steps(margins, 0, 1, lam, solver)

@@ -32,7 +32,7 @@ from dcprog.solvers.registry import check as check_solver
 from dcprog.typing import Indices, Matrix, Vector
 
 LONGEST = 200
-"""AROM iterations that have not come down to r features by then are not going to."""
+"""The limit of AROM iterations: a run with more than r features by then does not get down to r."""
 
 
 def arom_features(
@@ -213,7 +213,7 @@ def rfe_features(X: Any, y: Any, r: int, *, halving: bool = False, lam: float = 
         part = X[:, kept]
         order = np.argsort(-_squares(np.array([machine.weights(part, K) for machine in machines])), kind="stable")
         gone, kept = X[:, kept[order[keep:]]], np.sort(kept[order[:keep]])
-        if keep <= exact // 2:  # what was subtracted leaves rounding errors
+        if keep <= exact // 2:  # subtractions leave rounding errors: compute it anew now and then
             K, exact = X[:, kept] @ X[:, kept].T, keep
         else:
             K = K - gone @ gone.T
