@@ -2,8 +2,8 @@
 
 At x = 0 the kernel matrix is ridge·I but for a shift, and around it lies a plateau, on which the bound has about the value
 T₀ that it has without features. From a start where T ≫ T₀, as with points next to the other class or far from all others, a
-descent ends on the plateau, at factors near 0.01 that do not rank the features. The problem asks for features compared at one
-scale, σ ∈ {0, 1}, so a run that ends on the plateau is repeated with ‖x‖ fixed at its value at the start.
+descent ends on the plateau, at factors near 0.01 that do not rank the features. The problem compares features at one scale,
+σ ∈ {0, 1}, so a run that ends on the plateau is repeated with ‖x‖ fixed at its value at the start.
 """
 
 from __future__ import annotations

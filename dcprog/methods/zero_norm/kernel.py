@@ -123,8 +123,8 @@ class Expansion:
 class Anchors:
     """Points whose φ span the feature space, one for each of its C(d + degree, degree) − 1 different monomials.
 
-    They are chosen among the training points and random ones. (The paper stays in the span of the training points. If that is
-    not the whole space, the part of a product that is outside of it is lost, and the classifier is bad.)
+    They are chosen among the training points and random ones. (The paper stays in the span of the training points. If that
+    is not the whole space, the part of a product that is outside of it is lost, and the classifier is bad.)
     """
 
     def __init__(self, X: Matrix, degree: int, max_terms: int) -> None:
