@@ -5,8 +5,10 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dcprog.functions.affine import OfAffine
 from dcprog.functions.base import ConvexFunction, Epigraph, QuadraticForm
 from dcprog.functions.compose import OfSum
+from dcprog.functions.losses import Hinge, Huber, Logistic, Loss, SquaredHinge, SquaredNorm
 from dcprog.functions.penalties import (
     MCP,
     SCAD,
@@ -32,14 +34,19 @@ __all__ = [
     "ConvexFunction",
     "Epigraph",
     "Exponential",
+    "Hinge",
+    "Huber",
     "L1MinusL2",
     "L1Norm",
     "Linear",
     "LogSumExp",
     "Logarithmic",
+    "Logistic",
+    "Loss",
     "Lp",
     "MaxNorm",
     "Norm2",
+    "OfAffine",
     "OfSum",
     "Penalty",
     "PiecewiseMaximum",
@@ -47,6 +54,8 @@ __all__ = [
     "QuadraticForm",
     "Remainder",
     "SeparablePenalty",
+    "SquaredHinge",
+    "SquaredNorm",
     "SumExp",
     "catalogue",
     "maximum",
@@ -71,7 +80,7 @@ class Entry(NamedTuple):
 
 
 def catalogue() -> list[Entry]:
-    """Every function with the arguments it is made of and its formula: penalties first, then smooth, then polyhedral.
+    """Every function with the arguments it is made of and its formula: penalties, smooth ones, losses, polyhedral.
 
     >>> for name, signature, formula in catalogue()[:2]:
     ...     print(signature, formula, sep="   ")
@@ -80,7 +89,8 @@ def catalogue() -> list[Entry]:
     """
     penalties = (Exponential, Logarithmic, Lp, CappedL1, SCAD, MCP, L1MinusL2, Remainder)
     smooth = (Linear, Quadratic, LogSumExp, SumExp, Norm2)
-    return [_entry(cls) for cls in (*penalties, *smooth, PiecewiseMaximum, L1Norm, MaxNorm, OfSum)]
+    losses = (SquaredNorm, Huber, SquaredHinge, Logistic, Hinge)
+    return [_entry(cls) for cls in (*penalties, *smooth, *losses, PiecewiseMaximum, L1Norm, MaxNorm, OfSum, OfAffine)]
 
 
 def _entry(cls: type[ConvexFunction]) -> Entry:

@@ -132,7 +132,10 @@ class ConvexFunction(ABC):
         return type(self).hessian is not ConvexFunction.hessian
 
     def __call__(self, *variables: Any) -> Any:
-        """Bind to Pyomo variables (indexed, scalar, or sequences of them): a node of a Pyomo expression."""
+        """A node of a Pyomo expression: f of variables (indexed, scalar, or sequences of them) and affine expressions.
+
+        ``f(A, x)`` and ``f(A, x, b)`` with a matrix A, dense or scipy.sparse, are f(Ax) and f(Ax + b).
+        """
         from dcprog.functions.binding import bind
 
         return bind(self, variables)
