@@ -271,7 +271,7 @@ class Algorithm(ABC):
             escalations=solution.escalations,
             seconds=time.perf_counter() - began,
             previous=state.x,
-            multipliers=Multipliers(u, solution.row_duals, solution.constraint_duals),
+            multipliers=Multipliers(u, solution.row_duals, solution.constraint_duals, solution.cone_duals),
             read=self.program.read,
         )
 

@@ -11,11 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.errors import DataError
-from dcprog.functions.base import ConvexFunction, Epigraph, QuadraticForm, proved
+from dcprog.functions.base import ConicForm, ConvexFunction, Epigraph, QuadraticForm, proved
 from dcprog.functions.checks import matrix, vector
 from dcprog.functions.forms import LinearForms
-from dcprog.typing import Matrix, Sparse, Vector
+from dcprog.typing import Indices, Matrix, Sparse, Vector
 
+ROUNDING = 1e-12
+"""So far below its domain, relative to its coefficients, a linear form may fall."""
 GRAM = 2
 """A'QA is formed where it has at most so many times the entries of A: for residuals more than variables, or thin rows."""
 
@@ -40,8 +42,9 @@ class OfAffine(ConvexFunction):
             _check_rows(outer, A)
             function, b = outer.function, outer.b + outer.A @ _right(b, A)
             A = outer.A @ A
-        self.function, self.A = function, matrix("A", A)
-        self.b = _right(b, self.A)
+        self.function: ConvexFunction = function
+        self.A: Sparse = matrix("A", A)
+        self.b: Vector = _right(b, self.A)
         _check_rows(function, self.A)
         self.dimension = int(self.A.shape[1])
         self.smooth = function.smooth
@@ -73,6 +76,34 @@ class OfAffine(ConvexFunction):
         """Whether f gives one."""
         return self.function.has_hessian
 
+    @property
+    def has_conic(self) -> bool:
+        """Whether f has a conic form."""
+        return self.function.has_conic
+
+    def conic(self, n: int) -> ConicForm | None:
+        """That of f with its rows at Ax + b."""
+        form = self.function.conic(len(self.b))
+        if form is None:
+            return None
+        rows = sp.csr_array(form.A)
+        return form._replace(A=sp.csr_array(rows @ sp.csr_array(self.A)), b=form.b + rows @ self.b)
+
+    def linear_forms(self, n: int) -> tuple[ConvexFunction, Sparse, Vector]:
+        function, A, b = self.function.linear_forms(len(self.b))
+        return function, sp.csr_array(A @ sp.csr_array(self.A)), A @ self.b + b
+
+    def outside(self, lower: Vector, upper: Vector) -> Indices:
+        """Those in a row of Ax + b that may fall below what f is defined from."""
+        limits = self.function.lower_limits(len(self.b))
+        if not np.isfinite(limits).any():
+            return np.empty(0, dtype=np.int64)
+        A = sp.csr_array(self.A)
+        entries = np.where(A.data > 0, lower[A.indices], upper[A.indices])
+        least = sp.csr_array((A.data * entries, A.indices, A.indptr), shape=A.shape).sum(axis=1) + self.b
+        below = least < limits - ROUNDING * (abs(A).sum(axis=1) + np.abs(self.b))
+        return A[np.flatnonzero(below)].indices.astype(np.int64)
+
     def rests_on(self) -> tuple[ConvexFunction, ...]:
         return (self.function,)
 
@@ -81,8 +112,12 @@ class OfAffine(ConvexFunction):
         of_f = self.function.epigraph(len(self.b))
         if of_f is None:
             return None
-        rows = sp.csr_array(of_f.A)
-        return of_f._replace(A=sp.csr_array(rows @ sp.csr_array(self.A)), b=of_f.b - rows @ self.b)
+        known, rows = of_f.point, sp.csr_array(of_f.A)
+        return of_f._replace(
+            A=sp.csr_array(rows @ sp.csr_array(self.A)),
+            b=of_f.b - rows @ self.b,
+            point=None if known is None else lambda x: known(self.inner(x)),
+        )
 
     def quadratic(self, n: int) -> QuadraticForm | None:
         """½x'(A'QA)x + …, where f is ½z'Qz + … and A'QA is no larger than A; None for long rows, which fill it up."""

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from dcprog.functions.base import ConvexFunction, Epigraph, QuadraticForm, proved
 from dcprog.functions.checks import number
+from dcprog.functions.conic import ConicForm, exponentials
 from dcprog.typing import Vector
 
 
@@ -79,6 +80,11 @@ class SquaredNorm(Loss):
     def quadratic(self, n: int) -> QuadraticForm:
         return QuadraticForm(sp.csc_array(2.0 * sp.eye_array(n)), np.zeros(n), 0.0)
 
+    def conic(self, n: int) -> ConicForm:
+        """min ‖t‖² with t = x."""
+        eye = sp.eye_array(n, format="csr")
+        return ConicForm(eye, -eye, np.zeros(n), np.zeros(n), (("zero", n),), P=2.0 * eye)
+
     def expand(self, x: Sequence[Any], exp: Any, log: Any) -> Any:
         return sum(v**2 for v in x)
 
@@ -111,6 +117,14 @@ class Huber(Loss):
 
     def curvature(self, x: Vector) -> Vector:
         return (np.abs(x) <= self.delta).astype(float)
+
+    def conic(self, n: int) -> ConicForm:
+        """min ½‖u‖² + δe's with |x − u| ≤ s."""
+        eye = sp.eye_array(n, format="csr")
+        A, B = sp.vstack([eye, -eye], "csr"), sp.block_array([[-eye, eye], [eye, eye]], format="csr")
+        P = sp.block_diag([eye, sp.csr_array((n, n))], format="csr")
+        c = np.append(np.zeros(n), np.full(n, self.delta))
+        return ConicForm(A, B, np.zeros(2 * n), c, (("nonnegative", 2 * n),), P)
 
 
 @proved
@@ -162,6 +176,12 @@ class SquaredHinge(Loss):
     def curvature(self, x: Vector) -> Vector:
         return 2.0 * (x > 0)
 
+    def conic(self, n: int) -> ConicForm:
+        """min ‖t‖² with t ≥ x and t ≥ 0."""
+        eye, none = sp.eye_array(n, format="csr"), sp.csr_array((n, n))
+        A, B = sp.vstack([-eye, none], "csr"), sp.vstack([eye, eye], "csr")
+        return ConicForm(A, B, np.zeros(2 * n), np.zeros(n), (("nonnegative", 2 * n),), P=2.0 * eye)
+
 
 @proved
 class Logistic(Loss):
@@ -181,13 +201,27 @@ class Logistic(Loss):
 
     def slope(self, x: Vector) -> Vector:
         small = np.exp(-np.abs(x))  # ≤ 1
-        slope: Vector = np.where(x >= 0, 1.0, small) / (1.0 + small)
-        return slope
+        return np.asarray(np.where(x >= 0, 1.0, small) / (1.0 + small))
 
     def curvature(self, x: Vector) -> Vector:
         small = np.exp(-np.abs(x))
-        curvature: Vector = small / (1.0 + small) ** 2
-        return curvature
+        return np.asarray(small / (1.0 + small) ** 2)
+
+    def conic(self, n: int) -> ConicForm:
+        """min e't with e^(xᵢ − tᵢ) ≤ uᵢ, e^(−tᵢ) ≤ vᵢ and uᵢ + vᵢ ≤ 1."""
+        eye, none, one = sp.eye_array(n, format="csr"), sp.csr_array((n, n)), np.ones(n)
+        t, u, v = (sp.hstack([eye if i == k else none for i in range(3)], "csr") for k in range(3))
+        pairs = [
+            exponentials((eye, -t, None), (None, None, one), (None, u, None), n, 3 * n),
+            exponentials((None, -t, None), (None, None, one), (None, v, None), n, 3 * n),
+        ]
+        return ConicForm(
+            A=sp.vstack([*(pair.A for pair in pairs), none], "csr"),
+            B=sp.vstack([*(pair.B for pair in pairs), -u - v], "csr"),
+            b=np.concatenate([*(pair.b for pair in pairs), one]),
+            c=np.append(one, np.zeros(2 * n)),
+            cones=(*pairs[0].cones, *pairs[1].cones, ("nonnegative", n)),
+        )
 
     def expand(self, x: Sequence[Any], exp: Any, log: Any) -> Any:
         return sum(log(1 + exp(v)) for v in x)

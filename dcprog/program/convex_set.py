@@ -41,6 +41,7 @@ class ConvexSet:
         self._smooth_rows: list[list[SmoothTerm]] = []
         self._kinks: list[tuple[int, Kink]] = []
         self._epigraphs: list[tuple[range, Indices, Epigraph]] = []
+        self._cones: list[tuple[int, BoundFunction]] = []
         self._depth = 0
         self.origins: list[tuple[str, bool]] = []
         """Of each smooth row: what it came from, and whether the user declared that convex."""
@@ -50,7 +51,7 @@ class ConvexSet:
         """A set that can grow on its own; what is in it is shared."""
         other = copy(self)
         other._blocks, other._rows = list(self._blocks), list(self._rows)
-        other._epigraphs = list(self._epigraphs)
+        other._epigraphs, other._cones = list(self._epigraphs), list(self._cones)
         other._smooth_rows, other._kinks, other.origins = list(self._smooth_rows), list(self._kinks), list(self.origins)
         return other
 
@@ -93,7 +94,7 @@ class ConvexSet:
                 below_zero = replace(side, constant=side.constant + excess)
                 self._check_convex(below_zero, constraint.name, declared)
                 self._origin = (f"constraint {constraint.name}", declared)
-                self._add_below_zero(self._without_kinks(below_zero, f"constraint {constraint.name}"))
+                self._add_below_zero(self._without_kinks(below_zero, f"constraint {constraint.name}", row=True))
 
     def subproblem(self, g: Parts) -> ConvexProblem:
         """min g over C, its kinks as rows."""
@@ -123,14 +124,17 @@ class ConvexSet:
             z[position] = TapeBatch([kink.tape]).values(x)[0]
         for t, indices, epigraph in self._epigraphs:
             z[t.start : t.stop] = epigraph_point(epigraph, x[indices])
+        for position, bound in self._cones:
+            z[position] = bound.function.value(x[bound.indices])
         return z
 
     def _new_variables(self, count: int) -> range:
         self.size += count
         return range(self.size - count, self.size)
 
-    def _without_kinks(self, parts: Parts, where: str) -> Parts:
-        """``parts`` with every kink and polyhedral function replaced by epigraph variables."""
+    def _without_kinks(self, parts: Parts, where: str, row: bool = False) -> Parts:
+        """``parts`` with every kink and polyhedral function replaced by epigraph variables, and every cone but one that is
+        alone in a row."""
         _refuse_inner_kinks(parts, where)
         out = Parts(parts.n, parts.constant, dict(parts.linear), dict(parts.quadratic), list(parts.tapes))
         for kink in parts.kinks:
@@ -140,7 +144,8 @@ class ConvexSet:
         for bound in parts.functions:
             _check_weight(bound.weight, repr(bound.function), where)
             if bound.weight > 0:
-                self._smooth_function(bound, out, where)
+                alone = row and len(parts.functions) == 1 and not (parts.tapes or parts.quadratic or parts.forms)
+                self._smooth_function(bound, out, where, alone)
         return out
 
     def _kink_variable(self, kink: Kink, where: str) -> int:
@@ -171,11 +176,11 @@ class ConvexSet:
         if self._depth == DEEPEST:
             raise ModelError(f"maxima are nested more than {DEEPEST} deep in {where}: name inner ones by variables t, t ≥ …")
         self._depth += 1
-        rows = [self._without_kinks(p, where) for p in pieces]
+        rows = [self._without_kinks(p, where, row=True) for p in pieces]
         self._depth -= 1
         return rows
 
-    def _smooth_function(self, bound: BoundFunction, out: Parts, where: str) -> None:
+    def _smooth_function(self, bound: BoundFunction, out: Parts, where: str, alone: bool) -> None:
         function, indices = bound.function, bound.indices
         form = function.quadratic(len(indices))
         epigraph = None if form or function.smooth else function.epigraph(len(indices))
@@ -191,10 +196,19 @@ class ConvexSet:
             both = sp.hstack([sp.csc_array(epigraph.A), sp.csc_array(epigraph.B)], format="csc")
             matrix = _place(both, columns, self.size)
             self._blocks.append((matrix, np.full(len(epigraph.b), -np.inf), np.asarray(epigraph.b, dtype=float)))
-        elif function.smooth:
+        elif function.smooth or (alone and _is_cone(bound)):
             out.functions.append(bound)
+        elif _is_cone(bound):
+            t = self._new_variables(1)[0]
+            self._cones.append((t, bound))
+            out.linear[t] = bound.weight
+            row = Parts(self.n, linear={t: -1.0}, functions=[replace(bound, weight=1.0)])
+            self._add_below_zero(row)
         else:
-            raise ModelError(f"{function!r} in {where} has kinks and gives no epigraph: give it one, or put it into h")
+            raise ModelError(
+                f"{function!r} in {where} has kinks and gives neither an epigraph nor a conic form: give it one, or put it "
+                "into h"
+            )
 
     def _check_convex(self, parts: Parts, name: str, declared: bool) -> None:
         if declared:
@@ -241,6 +255,12 @@ class ConvexSet:
 
 def _nonlinear_terms(parts: Parts) -> list[SmoothTerm]:
     return [*batch(parts.tapes), *(FunctionTerm(b.function, b.indices, b.weight) for b in parts.functions)]
+
+
+def _is_cone(bound: BoundFunction) -> bool:
+    """Whether f(x) ≤ t is a cone."""
+    f, _, _ = bound.function.linear_forms(len(bound.indices))
+    return f.sublinear and f.has_conic
 
 
 def _check_weight(weight: float, what: str, where: str) -> None:
