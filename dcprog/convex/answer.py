@@ -33,6 +33,6 @@ class Answer:
     z: Vector | None = None
     row_duals: Vector | None = None
     constraint_duals: Vector | None = None
-    cone_duals: Duals | None = None
     message: str = ""
     iterations: int = 0
+    cone_duals: Duals | None = None

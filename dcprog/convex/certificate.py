@@ -6,7 +6,8 @@ At an optimal z of the subproblem with multipliers y of the rows and μ ≤ 0 of
 
 is ≥ 0 where z is at its lower bound, ≤ 0 at its upper and 0 in between; of a constraint that is a cone the slope and the
 value are those of ψᵥ, which its dual v ∈ ∂f(0) belongs to (:mod:`dcprog.convex.cones`). Since the problem is convex this is
-sufficient, and the duality gap is Σ |rⱼ|·(distance of zⱼ to the bound that the sign of rⱼ belongs to), plus the same for the rows.
+sufficient, and the duality gap is Σ |rⱼ|·(distance of zⱼ to the bound that the sign of rⱼ belongs to), plus the same for
+the rows.
 
 Every row and every column is judged by itself, relative to the terms that it is made of: a cost of 1e8 elsewhere says
 nothing about a row of size 1. NaN is never a certificate.
