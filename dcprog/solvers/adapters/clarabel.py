@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.errors import CapabilityError
-from dcprog.solvers.adapters.clarabel_cones import Lifted
+from dcprog.solvers.adapters.clarabel_cones import Lifted, resized
 from dcprog.solvers.adapters.piqp import sparse_operations
 from dcprog.solvers.adapters.qp import INFINITY, answer, apply_options, hessian_of, rows_of
 from dcprog.solvers.base import Feature, Session, Solver
@@ -82,6 +82,8 @@ class ClarabelSession(Session):
         settings.presolve_enable = False  # it would drop rows, and then the cost could not be changed any more
         settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = 1e-10
         settings.reduced_tol_feas = settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = 1e-7
+        if problem.constraints or problem.smooth is not None:  # where functions bend, z is as good as the root of the gap
+            settings.tol_gap_abs = settings.tol_gap_rel = 1e-12
         apply_options("clarabel", settings, options)
         self.limit, settings.time_limit = settings.time_limit, np.inf
         cones = [clarabel.ZeroConeT(len(self.equal)), clarabel.NonnegativeConeT(len(self.above) + len(self.below))]
@@ -89,11 +91,7 @@ class ClarabelSession(Session):
         self.lifted = Lifted(problem) if problem.smooth is not None or problem.constraints else None
         if self.lifted is not None:
             ours, right, theirs = self.lifted.rows()
-            wide = sp.csc_array(
-                (G.data, G.indices, np.append(G.indptr, np.full(self.lifted.size - problem.n, G.nnz))),
-                shape=(G.shape[0], self.lifted.size),
-            )
-            G, b, cones = sp.csc_matrix(sp.vstack([wide, ours])), np.append(b, right), cones + theirs
+            G, b, cones = sp.csc_matrix(sp.vstack([resized(G, self.lifted.size), ours])), np.append(b, right), cones + theirs
             P, q = self.lifted.hessian(P), self.lifted.cost(q)
             settings.chordal_decomposition_enable = False  # it would forbid another cost, too
         self.data = sp.triu(P, format="csc"), q, G, b, cones, settings

@@ -66,7 +66,7 @@ class Lifted:
 
     def rows(self) -> tuple[Sparse, Vector, list[Any]]:
         """G, b and the cones of our rows Gx + s = b, s ∈ K."""
-        placed = [-_resized(block.rows, self.size) for block in self.blocks]
+        placed = [-resized(block.rows, self.size) for block in self.blocks]
         G = sp.vstack(placed, "csc") if placed else sp.csc_array((0, self.size))
         b = np.concatenate([block.b for block in self.blocks] or [np.empty(0)])
         return G, b, [_cone(kind, size) for block in self.blocks for kind, size in block.cones]
@@ -145,7 +145,7 @@ class Lifted:
         else:
             assert indices is not None
             A, b = _placed(form.A, indices, self.problem.n), form.b
-        rows = _resized(A, self.size) + _placed(form.B, t, self.size)
+        rows = resized(A, self.size) + _placed(form.B, t, self.size)
         self.blocks.append(Block(sp.csr_array(rows), b, form.cones, form))
         return t
 
@@ -164,7 +164,8 @@ def _placed(matrix: Sparse, columns: Indices, size: int) -> Sparse:
     return sp.csr_array((part.data, (part.row, columns[part.col])), shape=(part.shape[0], size))
 
 
-def _resized(matrix: Sparse, size: int) -> Sparse:
+def resized(matrix: Sparse, size: int) -> Sparse:
+    """The matrix with columns of zeros behind it, ``size`` in all."""
     rows = sp.csr_array(matrix)
     return sp.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.shape[0], size))
 
