@@ -250,7 +250,9 @@ class Algorithm(ABC):
             escalations=solution.escalations,
             seconds=0.0 if began is None else time.perf_counter() - began,
             previous=state.x,
-            multipliers=None if u is None else Multipliers(u, solution.row_duals, solution.constraint_duals),
+            multipliers=None
+            if u is None
+            else Multipliers(u, solution.row_duals, solution.constraint_duals, solution.cone_duals),
             read=self.program.read,
         )
 

@@ -29,6 +29,7 @@ import scipy.sparse as sp
 from dcprog.algorithms.further import farther, lowest
 from dcprog.algorithms.result import State
 from dcprog.convex.certificate import DUAL_NOISE, completed, usual_duals, value_of_violation, violation
+from dcprog.convex.cones import Duals
 from dcprog.convex.problem import ConvexProblem
 from dcprog.errors import CapabilityError, DCProgError
 from dcprog.program.compile import Compiled
@@ -114,6 +115,8 @@ class Multipliers:
     u: Vector
     rows: Vector
     constraints: Vector
+    cones: Duals = ()
+    """The elements v of the constraints that are cones."""
 
 
 class Around(NamedTuple):
@@ -278,8 +281,12 @@ class Criticality:
             pull = p.A_transposed @ m.rows
             residual, least = residual - pull, terms + np.abs(pull)
             complementarity += _complementarity(m.rows, p.A @ z, p.row_lower, p.row_upper)
-        for mu, psi in zip(m.constraints, p.constraints, strict=True):
-            if mu:
+        cones, duals = p.cones, m.cones or (None,) * len(p.cones)
+        for mu, psi, cone, v in zip(m.constraints, p.constraints, cones, duals, strict=True):
+            if mu and cone is not None and v is not None:
+                residual = residual - mu * cone.slope(z, v)
+                complementarity += abs(mu) * max(-cone.minorant(z, v), 0.0)
+            elif mu:
                 residual = residual - mu * psi.gradient(z)
                 complementarity += abs(mu) * max(-psi.value(z), 0.0)
         D, T = self._sizes(state, following, trace), trace.scale(max(state.size, following.size))

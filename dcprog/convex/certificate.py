@@ -4,8 +4,10 @@ At an optimal z of the subproblem with multipliers y of the rows and μ ≤ 0 of
 
     r = ∇objective(z) − A'y − Σ μᵢ ∇ψᵢ(z)
 
-is ≥ 0 where z is at its lower bound, ≤ 0 at its upper and 0 in between. Since the problem is convex this is sufficient, and
-the duality gap is Σ |rⱼ|·(distance of zⱼ to the bound that the sign of rⱼ belongs to), plus the same for the rows.
+is ≥ 0 where z is at its lower bound, ≤ 0 at its upper and 0 in between; of a constraint that is a cone the slope and the
+value are those of ψᵥ, which its dual v ∈ ∂f(0) belongs to (:mod:`dcprog.convex.cones`). Since the problem is convex this is
+sufficient, and the duality gap is Σ |rⱼ|·(distance of zⱼ to the bound that the sign of rⱼ belongs to), plus the same for
+the rows.
 
 Every row and every column is judged by itself, relative to the terms that it is made of: a cost of 1e8 elsewhere says
 nothing about a row of size 1. NaN is never a certificate.
@@ -19,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dcprog.convex.answer import Answer
+from dcprog.convex.cones import Duals
 from dcprog.convex.multipliers import multipliers
 from dcprog.convex.problem import ConvexProblem, Units
 from dcprog.typing import Vector
@@ -76,7 +79,19 @@ def completed(problem: ConvexProblem, c: Vector, answer: Answer) -> Answer:
     y = np.zeros(problem.m) if y is None else y
     mu = np.zeros(len(problem.constraints)) if mu is None else mu
     least, most = problem.dual_limits
-    return replace(answer, z=z, row_duals=np.clip(y, least, most), constraint_duals=np.minimum(mu, 0.0))
+    return replace(
+        answer,
+        z=z,
+        row_duals=np.clip(y, least, most),
+        constraint_duals=np.minimum(mu, 0.0),
+        cone_duals=_cone_duals(problem, z, answer.cone_duals),
+    )
+
+
+def _cone_duals(problem: ConvexProblem, z: Vector, given: Duals | None) -> Duals:
+    """What lies in ∂f(0), nearest to what was given: it takes part in a certificate, whatever it was meant to be."""
+    known = given or (None,) * len(problem.cones)
+    return tuple(None if k is None else k.dual(z, v) for k, v in zip(problem.cones, known, strict=True))
 
 
 def verify(problem: ConvexProblem, c: Vector, answer: Answer, units: Units | None = None) -> Residuals:
@@ -88,9 +103,10 @@ def verify(problem: ConvexProblem, c: Vector, answer: Answer, units: Units | Non
     assert full.z is not None
     assert full.row_duals is not None
     assert full.constraint_duals is not None
+    assert full.cone_duals is not None
     units = units or problem.units()
     with np.errstate(all="ignore"):
-        at = _conditions(problem, c, full.z, full.row_duals, full.constraint_duals)
+        at = _conditions(problem, c, full.z, full.row_duals, full.constraint_duals, full.cone_duals)
         if at is None:
             return NO_CERTIFICATE
         return _judged(problem, c, at, units)
@@ -109,18 +125,23 @@ class _Conditions(NamedTuple):
     """A'y."""
     activity: Vector
     psi: Vector
+    minorants: Vector
+    """ψᵥ(z), and ψ(z) itself where it is no cone: 0 where its multiplier gives nothing away."""
 
 
-def _conditions(problem: ConvexProblem, c: Vector, z: Vector, y: Vector, mu: Vector) -> _Conditions | None:
+def _conditions(problem: ConvexProblem, c: Vector, z: Vector, y: Vector, mu: Vector, duals: Duals) -> _Conditions | None:
     """What verification needs, None where any of it is not finite."""
     reduced, slopes = problem.gradient(z, c), slope_sizes(problem, c, z)
     pull = problem.A_transposed @ y if problem.m else np.zeros(problem.n)
     reduced = reduced - pull
-    for multiplier, row in zip(mu, problem.constraints, strict=True):
+    for multiplier, row, cone, v in zip(mu, problem.constraints, problem.cones, duals, strict=True):
         if multiplier:
-            reduced = reduced - multiplier * row.gradient(z)
-            slopes = slopes + abs(multiplier) * row.gradient_size(z)
-    at = _Conditions(z, y, mu, reduced, slopes, pull, _activity(problem, z), _psi(problem, z))
+            reduced = reduced - multiplier * (row.gradient(z) if cone is None or v is None else cone.slope(z, v))
+            size = row.gradient_size(z) if cone is None or v is None else cone.slope_size(z, v)
+            slopes = slopes + abs(multiplier) * size
+    psi = _psi(problem, z)
+    minorants = psi if not problem.has_cones else minorants_at(problem, z, psi, duals)
+    at = _Conditions(z, y, mu, reduced, slopes, pull, _activity(problem, z), psi, minorants)
     return at if all(np.isfinite(part).all() for part in at if part is not z) else None
 
 
@@ -164,8 +185,8 @@ def _residuals(
     by_row = np.abs(y) * row_slack
     over = _over(problem, at.activity, at.psi)
     if at.psi.size:
-        row_slack = np.concatenate([row_slack, np.abs(np.where(at.mu == 0, 0.0, at.psi))])
-        by_row = np.concatenate([by_row, np.abs(at.mu * at.psi)])
+        row_slack = np.concatenate([row_slack, np.abs(np.where(at.mu == 0, 0.0, at.minorants))])
+        by_row = np.concatenate([by_row, np.abs(at.mu * at.minorants)])
         row_sizes = np.concatenate([row_sizes, _psi_sizes(problem, z, units)])
     sizes = _positive(row_sizes)
     loose = row_slack / sizes
@@ -180,6 +201,12 @@ def _residuals(
         dual=float(dual.max(initial=0.0)),
         gap=float(np.max([gap, loose.max(initial=0.0)])),
     )
+
+
+def minorants_at(problem: ConvexProblem, z: Vector, psi: Vector, duals: Duals) -> Vector:
+    """ψᵥ(z) of the cones, ``psi`` of the other constraints."""
+    pairs = zip(problem.cones, duals, psi.tolist(), strict=True)
+    return np.array([value if k is None or v is None else k.minorant(z, v) for k, v, value in pairs])
 
 
 def usual_duals(problem: ConvexProblem, slopes: Vector) -> Vector:

@@ -2,6 +2,8 @@
 
     min  ½ z'Qz + c'z + φ(z)   subject to   row_lower ≤ A z ≤ row_upper,  lower ≤ z ≤ upper,  ψᵢ(z) ≤ 0
 
+φ is smooth, and each ψᵢ is smooth or a cone (:mod:`dcprog.convex.cones`).
+
 z holds the program's variables first and then the epigraph variables that non-smooth parts of g brought along. Between
 iterations only c changes.
 """
@@ -16,6 +18,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.cones import Cone, cone_of, is_conic
 from dcprog.convex.terms import SmoothSum
 from dcprog.typing import Indices, Mask, Sparse, Vector
 
@@ -25,6 +28,7 @@ class ProblemClass(str, Enum):
 
     LP = "LP"
     QP = "QP"
+    CONIC = "CONIC"
     NLP = "NLP"
 
     def __str__(self) -> str:
@@ -94,10 +98,25 @@ class ConvexProblem:
         return len(self.row_lower)
 
     @cached_property
+    def cones(self) -> tuple[Cone | None, ...]:
+        """Of each constraint the cone that it is, None where it is smooth."""
+        return tuple(map(cone_of, self.constraints))
+
+    @cached_property
+    def has_cones(self) -> bool:
+        """Whether some constraint is a cone."""
+        return any(cone is not None for cone in self.cones)
+
+    @cached_property
+    def is_conic(self) -> bool:
+        """Whether all that is not linear or quadratic has a conic form."""
+        return is_conic(self.constraints if self.smooth is None else (self.smooth, *self.constraints))
+
+    @cached_property
     def problem_class(self) -> ProblemClass:
-        """The smallest class that it belongs to."""
+        """The smallest class that it belongs to; what is smooth and could be written by cones is an NLP."""
         if self.smooth is not None or self.constraints:
-            return ProblemClass.NLP
+            return ProblemClass.CONIC if self.has_cones and self.is_conic else ProblemClass.NLP
         return ProblemClass.LP if self.Q is None else ProblemClass.QP
 
     @cached_property
@@ -135,7 +154,7 @@ class ConvexProblem:
 
     def differs_in_cost_alone(self, other: ConvexProblem) -> bool:
         """Whether solvers that hold one can go on with the other. Smooth functions cannot be compared: never with them."""
-        if self.problem_class is ProblemClass.NLP or other.problem_class is ProblemClass.NLP:
+        if {self.problem_class, other.problem_class} & {ProblemClass.NLP, ProblemClass.CONIC}:
             return False
         return not self.unlike(other)
 

@@ -20,6 +20,7 @@ from dcprog.convex.answer import Answer
 from dcprog.convex.problem import ConvexProblem
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
 from dcprog.functions.base import ConvexFunction
+from dcprog.functions.conic import ConicForm
 from dcprog.typing import Indices, Mask, Sparse, Vector
 
 WELL_SCALED = 1e4
@@ -294,6 +295,18 @@ class Rescaled(ConvexFunction):
     @property
     def has_hessian(self) -> bool:
         return self.function.has_hessian
+
+    @property
+    def has_conic(self) -> bool:
+        return self.function.has_conic
+
+    def conic(self, n: int) -> ConicForm | None:
+        form = self.function.conic(n)
+        return None if form is None else form._replace(A=sp.csr_array(form.A @ sp.diags_array(self.d)))
+
+    def linear_forms(self, n: int) -> tuple[ConvexFunction, Sparse, Vector]:
+        function, A, b = self.function.linear_forms(n)
+        return function, sp.csr_array(A @ sp.diags_array(self.d)), b
 
     def value(self, x: Vector) -> float:
         return self.function.value(self.d * x)

@@ -170,7 +170,10 @@ class FunctionTerm:
         return gradient
 
     def hessian_values(self, z: Vector) -> Vector:
-        hessian = np.asarray(self._call("hessian", z), dtype=float)
+        given = self._call("hessian", z)
+        if given is None:  # none at a kink
+            return np.full(len(self.rows), np.nan)
+        hessian = np.asarray(given, dtype=float)
         return self.weight * (hessian if self.function.separable else hessian[tuple(self._tril)])
 
     def expand(self, z: Sequence[Any], namespace: Any) -> Any:

@@ -33,6 +33,8 @@ class Feature(Flag):
     """Linear constraints beyond bounds."""
     NONLINEAR_ROWS = auto()
     """Convex non-linear constraints."""
+    CONES = auto()
+    """Constraints that are cones, such as ‖x‖ ≤ t, and have no gradient at their tip."""
 
 
 class Session(ABC):
@@ -110,6 +112,8 @@ class Solver(ABC):
             return "it takes no linear constraints beyond bounds"
         if problem.constraints and not self.features & Feature.NONLINEAR_ROWS:
             return "it takes no non-linear constraints"
+        if problem.has_cones and not self.features & Feature.CONES:
+            return "it takes no cones, such as norms in g"
         return None
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.certificate import Residuals, completed, verify
 from dcprog.convex.change import NOTHING, UNCHANGED, Change
+from dcprog.convex.cones import Duals
 from dcprog.convex.problem import ConvexProblem, Units
 from dcprog.convex.scaling import Scaling, scaling_of
 from dcprog.errors import CapabilityError, DCProgError, FunctionError, SolverUnavailableError
@@ -58,6 +59,7 @@ class Solution:
     escalations: tuple[str, ...]
     row_duals: Vector
     constraint_duals: Vector
+    cone_duals: Duals = ()
 
 
 @dataclass
@@ -337,4 +339,5 @@ class Dispatcher:
             escalations=tuple(failures),
             row_duals=answer.row_duals,
             constraint_duals=answer.constraint_duals,
+            cone_duals=answer.cone_duals or (),
         )
