@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.terms import SmoothSum
-from dcprog.typing import Mask, Sparse, Vector
+from dcprog.typing import Indices, Mask, Sparse, Vector
 
 
 class ProblemClass(str, Enum):
@@ -100,6 +100,27 @@ class ConvexProblem:
     def wide_columns(self) -> int:
         """Columns of A with more than one entry: those that are no slacks."""
         return int((np.diff(sp.csc_array(self.A).indptr) > 1).sum())
+
+    def with_diagonal(self) -> ConvexProblem:
+        """The same problem with a Q that stores its whole diagonal, zeros included: one that a
+        :class:`~dcprog.convex.change.Change` may move in place. An LP becomes a QP."""
+        if self.Q is not None and self.Q.format == "csc" and len(self.diagonal_entries) == self.n:
+            return self
+        entries = sp.coo_array((self.n, self.n) if self.Q is None else self.Q)
+        on = np.arange(self.n)
+        data = np.concatenate([entries.data, np.zeros(self.n)])
+        places = np.concatenate([entries.row, on]), np.concatenate([entries.col, on])
+        Q = sp.csc_array((data, places), shape=entries.shape)  # entries at one place are added up, and zeros stay
+        Q.sort_indices()
+        return replace(self, Q=Q)
+
+    @cached_property
+    def diagonal_entries(self) -> Indices:
+        """Where Q stores its diagonal, in the order of the columns."""
+        if self.Q is None:
+            return np.empty(0, dtype=np.int64)
+        column = np.repeat(np.arange(self.n), np.diff(self.Q.indptr))
+        return np.flatnonzero(self.Q.indices == column)
 
     def differs_in_cost_alone(self, other: ConvexProblem) -> bool:
         """Whether solvers that hold one can go on with the other. Smooth functions cannot be compared: never with them."""

@@ -43,16 +43,15 @@ class Scaling:
 
     def problem(self, p: ConvexProblem) -> ConvexProblem:
         """The problem in the new units."""
-        D = sp.diags_array(self.column)
         return replace(
             p,
             c=self.costs(p.c),
-            A=sp.csc_array(sp.diags_array(self.row) @ p.A @ D) if p.m else p.A,
+            A=_entries_scaled(p.A, self.row, self.column) if p.m else p.A,
             row_lower=self.row * p.row_lower,
             row_upper=self.row * p.row_upper,
             lower=p.lower / self.column,
             upper=p.upper / self.column,
-            Q=None if p.Q is None else sp.csc_array(self.cost * (D @ p.Q @ D)),
+            Q=None if p.Q is None else _entries_scaled(p.Q, self.cost * self.column, self.column),
             smooth=None if p.smooth is None else _scaled(p.smooth, self.column, self.cost),
             constraints=tuple(_scaled(s, self.column, r) for s, r in zip(p.constraints, self.constraint, strict=True)),
         )
@@ -96,6 +95,12 @@ def scaling_of(p: ConvexProblem, c: Vector, start: Vector | None, always: bool =
     largest = max(_largest(slopes * column), _largest((sp.diags_array(column) @ H @ sp.diags_array(column)).data))
     cost = float(_powers_of_two(np.array([1.0 / largest if largest > 0 else 1.0]))[0])
     return Scaling(row[: p.m], column, row[p.m :], cost)
+
+
+def _entries_scaled(matrix: Sparse, row: Vector, column: Vector) -> Sparse:
+    """diag(row)·matrix·diag(column) with every entry that is stored, zeros included: they may move later."""
+    M = sp.csc_array(matrix)
+    return sp.csc_array((M.data * row[M.indices] * np.repeat(column, np.diff(M.indptr)), M.indices, M.indptr), shape=M.shape)
 
 
 def _ruiz(rows: Sparse, H: Sparse, natural: Vector) -> tuple[Vector, Vector]:
