@@ -2,7 +2,7 @@
 
     min  ½ z'(Q + diag(d))z + c'z + φ(z)   subject to   row_lower ≤ A z ≤ row_upper,  lower ≤ z ≤ upper,  ψᵢ(z) ≤ 0
 
-A change says what d, A, the limits and the ψᵢ are now, always with respect to the problem as it was opened: what is None is as
+A change says what d, A, the limits and the ψᵢ are now, with respect to the problem as it was opened: what is None is as
 it was then. A and the ψᵢ keep their pattern: an entry that is to move is stored, also where it is 0, and a ψᵢ keeps the
 variables and the Hessian's structure of the one that it replaces. A row whose limits are infinite is switched off.
 """
@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
-import scipy.sparse as sp
 
 from dcprog.convex.problem import ConvexProblem
 from dcprog.convex.terms import SmoothSum
@@ -73,6 +72,9 @@ class Change:
                 raise DataError("A of a Change has NaN or infinite entries")
         if self.constraints is not None and not _alike(self.constraints, problem.constraints):
             raise DataError("constraints of a Change touch other variables than the problem's: keep supports as they are")
+
+
+UNCHANGED = Change()
 
 
 def same_pattern(one: Sparse, other: Sparse) -> bool:

@@ -122,11 +122,18 @@ class ConvexProblem:
         column = np.repeat(np.arange(self.n), np.diff(self.Q.indptr))
         return np.flatnonzero(self.Q.indices == column)
 
+    def unlike(self, other: ConvexProblem) -> frozenset[str]:
+        """The fields in which a linear or quadratic problem differs from another one, costs aside."""
+        limits = ("lower", "upper", "row_lower", "row_upper")
+        moved = {name for name in limits if not np.array_equal(getattr(self, name), getattr(other, name))}
+        moved |= {name for name in ("A", "Q") if not _equal_matrices(getattr(self, name), getattr(other, name))}
+        return frozenset(moved)
+
     def differs_in_cost_alone(self, other: ConvexProblem) -> bool:
         """Whether solvers that hold one can go on with the other. Smooth functions cannot be compared: never with them."""
         if self.problem_class is ProblemClass.NLP or other.problem_class is ProblemClass.NLP:
             return False
-        return _equal_matrices(self.A, other.A) and _equal_matrices(self.Q, other.Q) and _equal_limits(self, other)
+        return not self.unlike(other)
 
     @property
     def is_box(self) -> bool:
@@ -188,11 +195,6 @@ class ConvexProblem:
         """Hessian of the objective."""
         H = sp.csc_array((self.n, self.n)) if self.Q is None else self.Q
         return H if self.smooth is None else H + self.smooth.hessian(z)
-
-
-def _equal_limits(one: ConvexProblem, other: ConvexProblem) -> bool:
-    names = ("lower", "upper", "row_lower", "row_upper")
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 
 def _equal_matrices(one: Sparse | None, other: Sparse | None) -> bool:

@@ -1,7 +1,7 @@
 """What a solver of convex subproblems is: what it declares, what it is given, what it gives back.
 
 One file per solver. A solver is a stateless description; :meth:`Solver.open` loads a subproblem once and returns a session,
-in which only the linear cost changes from one :meth:`Session.solve` to the next.
+in which the linear cost changes from one :meth:`Session.solve` to the next, and by :meth:`Session.change` other numbers do.
 """
 
 from __future__ import annotations
@@ -41,6 +41,13 @@ class Session(ABC):
     @abstractmethod
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         """Minimise with linear cost ``c``, from ``start`` if the solver can use it, within ``time_limit`` seconds."""
+
+    def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
+        """The open problem is ``problem`` now, which has the same structure; ``moved`` names its fields that are others.
+
+        Returns None where that is done in place, else the reason why the problem has to be opened anew.
+        """
+        return f"{type(self).__name__} changes the linear cost alone in place, not {', '.join(sorted(moved))}"
 
     def bookmark(self) -> None:
         """Remember where the last solve ended, if the solver can go on from there."""

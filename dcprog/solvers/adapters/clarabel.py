@@ -12,12 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Answer, Claim
+from dcprog.convex.change import same_pattern
 from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.errors import CapabilityError
 from dcprog.solvers.adapters.piqp import sparse_operations
-from dcprog.solvers.adapters.qp import INFINITY, answer, apply_options, hessian_of, rows_of
+from dcprog.solvers.adapters.qp import INFINITY, Rows, answer, apply_options, hessian_of, rows_of
 from dcprog.solvers.base import Feature, Session, Solver
-from dcprog.typing import Vector
+from dcprog.typing import Sparse, Vector
 
 CLAIMS = {
     "Solved": Claim.OPTIMAL,
@@ -60,15 +61,11 @@ class ClarabelSession(Session):
     def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         import clarabel
 
-        self.problem = problem
-        self.rows = rows_of(problem, (problem.lower > -INFINITY) | (problem.upper < INFINITY))
+        self.problem, self.rows = problem, _all_rows(problem)
         lower, upper, eq = self.rows.lower, self.rows.upper, self.rows.equality
         self.equal, self.above, self.below = (
             np.flatnonzero(k) for k in (eq, ~eq & (upper < np.inf), ~eq & (lower > -np.inf))
         )
-        K = self.rows.K.tocsr()
-        G = sp.csc_matrix(sp.vstack([K[self.equal], K[self.above], -K[self.below]]))
-        b = np.concatenate([upper[self.equal], upper[self.above], -lower[self.below]])
         self.settings = settings = clarabel.DefaultSettings()
         settings.verbose, settings.max_threads = False, 1
         settings.presolve_enable = False  # it would drop rows, and then the cost could not be changed any more
@@ -77,10 +74,30 @@ class ClarabelSession(Session):
         apply_options("clarabel", settings, options)
         self.limit, settings.time_limit = settings.time_limit, np.inf
         cones = [clarabel.ZeroConeT(len(self.equal)), clarabel.NonnegativeConeT(len(self.above) + len(self.below))]
-        self.data = sp.triu(hessian_of(problem), format="csc"), problem.c, G, b, cones, settings
+        self.cones = cones
         if options:
             self._check(options)
         self.solver: Any = None
+
+    def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
+        rows = _all_rows(problem)
+        refusal = self.rows.differs(rows)
+        if refusal is not None:
+            return refusal
+        if not same_pattern(hessian_of(problem), hessian_of(self.problem)):
+            return "Q has another pattern"
+        self.problem, self.rows = problem, rows
+        if self.solver is not None:
+            P, G, b = self._data()
+            self.solver.update(b=b, **({"P": P.data, "A": G.data} if moved & {"A", "Q"} else {}))
+        return None
+
+    def _data(self) -> tuple[Sparse, Sparse, Vector]:
+        """The upper triangle of Q, G and b."""
+        K, lower, upper = self.rows.K.tocsr(), self.rows.lower, self.rows.upper
+        G = sp.csc_matrix(sp.vstack([K[self.equal], K[self.above], -K[self.below]]))
+        b = np.concatenate([upper[self.equal], upper[self.above], -lower[self.below]])
+        return sp.triu(hessian_of(self.problem), format="csc"), G, b
 
     def _check(self, options: Mapping[str, Any]) -> None:
         """Refuse values that a setting does not take, on the smallest problem there is."""
@@ -100,7 +117,8 @@ class ClarabelSession(Session):
         if self.solver is None:
             if limit < np.inf and (estimate := Clarabel().estimate_seconds(self.problem)) >= limit:
                 return Answer(Claim.TIME_LIMIT, message=f"its set-up takes about {estimate:.1g} s")
-            self.solver = clarabel.DefaultSolver(*self.data)
+            P, G, b = self._data()
+            self.solver = clarabel.DefaultSolver(P, self.problem.c, G, b, self.cones, self.settings)
         self.solver.update(q=c)
         # One that is left to itself ends at its next iteration, and is not used again.
         solver, self.solver = self.solver, None
@@ -115,6 +133,11 @@ class ClarabelSession(Session):
         y[self.below] += s[k[1] :]
         claim = CLAIMS.get(status, Claim.FAILED)
         return answer(self.problem, c, claim, np.array(found.x), self.rows.duals(y), status, found.iterations)
+
+
+def _all_rows(problem: ConvexProblem) -> Rows:
+    """The rows, and the variables that have a bound as further ones."""
+    return rows_of(problem, (problem.lower > -INFINITY) | (problem.upper < INFINITY))
 
 
 def _run(solver: Any, deadline: float) -> Any:
