@@ -15,7 +15,7 @@ from dcprog.functions.base import ConvexFunction, Epigraph, QuadraticForm, prove
 from dcprog.functions.checks import matrix, vector
 from dcprog.functions.forms import LinearForms
 from dcprog.functions.remembered import Remembered
-from dcprog.typing import Matrix, Sparse, Vector
+from dcprog.typing import Indices, Matrix, Sparse, Vector
 
 GRAM = 2
 """A'QA is formed where it has at most so many times the entries of A: for residuals more than variables, or thin rows."""
@@ -50,6 +50,7 @@ class OfAffine(ConvexFunction):
         self.smooth = function.smooth
         self.hessian_operations = function.hessian_operations + self._gram_operations
         self._memory = Remembered()
+        self._used: tuple[Indices, Matrix] = np.empty(0, dtype=np.int64), np.empty((len(self.b), 0))
 
     def value(self, x: Vector) -> float:
         return self.function.value(self.inner(x))
@@ -75,8 +76,14 @@ class OfAffine(ConvexFunction):
         if "inner" not in known:
             used = np.flatnonzero(x)
             few = not sp.issparse(self.A) and FEW * len(used) <= len(x)
-            known["inner"] = (self.A[:, used] @ x[used] if few else self.A @ x) + self.b
+            known["inner"] = (self._columns(used) @ x[used] if few else self.A @ x) + self.b
         return known["inner"].copy()
+
+    def _columns(self, used: Indices) -> Matrix:
+        """Columns of A, kept until others are asked for."""
+        if not np.array_equal(self._used[0], used):
+            self._used = used, self.A[:, used]
+        return self._used[1]
 
     @property
     def has_hessian(self) -> bool:
