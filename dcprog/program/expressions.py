@@ -170,8 +170,9 @@ class _Reader:
 
     def _function(self, node: Any, weight: float) -> None:
         """weight · f of variables, or of linear forms where some arguments are expressions, numbers or fixed."""
-        if all(map(_is_free, node.args)):
-            positions = np.array([position(v, self.index) for v in node.args], dtype=np.int64)
+        known = [self.index.get(id(v), -1) for v in node.args]
+        if min(known) >= 0 or all(map(_is_free, node.args)):
+            positions = np.array([position(v, self.index) for v in node.args] if min(known) < 0 else known, dtype=np.int64)
             self.parts.functions.append(BoundFunction(weight, *merged(node.function, positions)))
             return
         forms = [self._linear_form(argument, node) for argument in node.args]
