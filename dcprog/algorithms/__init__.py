@@ -7,11 +7,13 @@ from typing import Any
 
 from dcprog.algorithms.base import Algorithm
 from dcprog.algorithms.dca import DCA
+from dcprog.algorithms.penalty import Penalty
 from dcprog.algorithms.result import State
 from dcprog.algorithms.sla import SLA
 from dcprog.errors import DataError, unknown_name
+from dcprog.program.dc_program import DCProgram
 
-ALGORITHMS: dict[str, type[Algorithm]] = {cls.name: cls for cls in (DCA, SLA)}
+ALGORITHMS: dict[str, type[Algorithm]] = {cls.name: cls for cls in (DCA, SLA, Penalty)}
 
 
 def get(name: str) -> type[Algorithm]:
@@ -38,6 +40,11 @@ def register(cls: type[Algorithm]) -> type[Algorithm]:
     return cls
 
 
+def choose(program: DCProgram) -> str:
+    """What ``"auto"`` takes: the penalty method where there are DC constraints, else DCA."""
+    return DCA.name if program.compiled.dc is None else Penalty.name
+
+
 def maker(algorithm: Any) -> Callable[..., Algorithm]:
     """What makes the algorithm of a program and settings: ``algorithm`` is a name, a class or an instance."""
     if isinstance(algorithm, Algorithm):
@@ -49,4 +56,4 @@ def maker(algorithm: Any) -> Callable[..., Algorithm]:
     raise DataError(f"algorithm is {algorithm!r}: pass a name such as 'dca', a class derived from Algorithm, or an instance")
 
 
-__all__ = ["ALGORITHMS", "DCA", "SLA", "Algorithm", "State", "get", "maker", "register"]
+__all__ = ["ALGORITHMS", "DCA", "SLA", "Algorithm", "Penalty", "State", "get", "maker", "register"]

@@ -181,7 +181,7 @@ class Algorithm(ABC):
 
     def minimise_cost(self, cost: Vector, x: Vector, change: Change = UNCHANGED) -> Solution:
         """The same for a linear cost of all variables of the subproblem, epigraph variables included."""
-        left = None if self._deadline is None else max(self._deadline - time.perf_counter(), 0.01)
+        left = self.seconds_left()
         lifted = self.program.compiled.lift(x)
         began = time.perf_counter()
         self.dispatcher.change(change)
@@ -197,6 +197,10 @@ class Algorithm(ABC):
                     f"{unsolved}, which nothing proves; fallback=False asks no other solver"
                 ) from unsolved
             raise stopped from unsolved
+
+    def seconds_left(self) -> float | None:
+        """What is left of the time limit; None without one."""
+        return None if self._deadline is None else max(self._deadline - time.perf_counter(), 0.01)
 
     def curved(self, rho: float) -> Change:
         """The change that adds ρ/2‖y‖² to the subproblem; with u + ρz in place of u it is ρ/2‖y − z‖²."""
@@ -241,7 +245,7 @@ class Algorithm(ABC):
         rise = values.level - self.ceiling(state)
         if max(rise, 0.0 if gap is None else -gap) > ROUNDING * max(state.size, values.size):
             self._refuse_defects(state, values, rise, gap, solution)
-        if self.trace.values[0] - values.level > BOTTOMLESS * self.trace.sizes[0]:
+        if c.dc is None and self.trace.values[0] - values.level > BOTTOMLESS * self.trace.sizes[0]:
             assert self.start is not None
             refuse_endless(self.program, (state.x, self.start.x), there, values.f)
         return State(

@@ -170,6 +170,8 @@ class Result(Mapping[str, np.ndarray]):
     bound: float | None = None
     stationarity: str | None = None
     assumptions: tuple[str, ...] = ()
+    multipliers: dict[str, np.ndarray] = field(default_factory=dict)
+    """Of DC constraints, by name: λ ≥ 0 with f + Σ λ(p − q) stationary; of either sign for equations."""
     rebuilds: int = 0
     subproblems: int = 0
     messages: list[str] = field(default_factory=list)
@@ -245,6 +247,7 @@ class Result(Mapping[str, np.ndarray]):
             x = npz["x"]
         with _reading(words):
             data["assumptions"] = tuple(data["assumptions"])
+            data["multipliers"] = {name: np.array(values) for name, values in data["multipliers"].items()}
             return cls(x=x, arrays=arrays, **data)
 
     def to_dict(self) -> dict[str, Any]:
@@ -263,6 +266,7 @@ class Result(Mapping[str, np.ndarray]):
             "bound": self.bound,
             "stationarity": self.stationarity,
             "assumptions": list(self.assumptions),
+            "multipliers": {name: values.tolist() for name, values in self.multipliers.items()},
             "rebuilds": self.rebuilds,
             "subproblems": self.subproblems,
             "messages": self.messages,

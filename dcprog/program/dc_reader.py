@@ -85,9 +85,19 @@ class DCReader:
         s = into.slack_variables(len(t))
         halves = np.concatenate([np.full(b.p.count, b.equation) for b in self.blocks])
         names = tuple(b.name for b in self.blocks for _ in range(b.p.count))
-        rows = DCRows(p, q, halves, names, t, s, into.row_count(), self.n)
+        rows = DCRows(p, q, halves, names, t, s, into.row_count(), self.n, self._partners())
         into.add_rows(rows.matrix(into.size))
         return rows
+
+    def _partners(self) -> Indices:
+        """Halves of an equation follow each other, block by block."""
+        partners, start, second = [], 0, False
+        for block in self.blocks:
+            other = start + (0 if not block.equation else -block.p.count if second else block.p.count)
+            partners.append(np.arange(other, other + block.p.count))
+            second = block.equation and not second
+            start += block.p.count
+        return np.concatenate(partners)
 
     def _add(self, name: str, p: RowBlock, q: RowBlock, equation: bool) -> None:
         self.blocks.append(DCBlock(name, p, q, equation))

@@ -37,6 +37,8 @@ class DCRows:
     first: int
     """The first of the rows in A."""
     n: int
+    partner: Indices
+    """Of half of an equation the other half, of other rows the row itself."""
 
     @property
     def count(self) -> int:
