@@ -75,6 +75,8 @@ class Algorithm(ABC):
     name: ClassVar[str]
     needs: ClassVar[Feature] = Feature.NONE
     """What the solver has to offer."""
+    moves: ClassVar[frozenset[str]] = frozenset()
+    """Fields of the convex problem that its changes move; solvers that take them in place are preferred."""
     moves_diagonal: ClassVar[bool] = False
     """Whether its changes move the diagonal of Q: the problem is then opened with room for one."""
     takes_dc_constraints: ClassVar[bool] = False
@@ -297,7 +299,10 @@ class Algorithm(ABC):
 
     def _new_dispatcher(self) -> Dispatcher:
         problem, own = self.opened(self.program), self.program.compiled.n
-        return Dispatcher(problem, self.solver, self.solver_options, self.needs, fallback=self.fallback, own=own)
+        moving = self.moves | ({"Q"} if self.moves_diagonal else frozenset())
+        return Dispatcher(
+            problem, self.solver, self.solver_options, self.needs, fallback=self.fallback, own=own, moving=moving
+        )
 
     def _check_open(self, dispatcher: Dispatcher) -> None:
         """Whether open solvers can go on with this program."""

@@ -65,6 +65,7 @@ class Penalty(Algorithm):
 
     name = "penalty"
     takes_dc_constraints = True
+    moves = frozenset({"A", "row_upper"})
     course = Course
     stationarity = "kkt"
 

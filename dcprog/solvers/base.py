@@ -73,6 +73,8 @@ class Solver(ABC):
     interruptible: ClassVar[bool] = False
     """Whether a time limit ends it at any moment, up to one small step. One that is not says how long it does not look at
     the clock, by :meth:`estimate_seconds`; one that says neither runs on a thread, where it can be left to itself."""
+    in_place: ClassVar[frozenset[str]] = frozenset()
+    """Fields of the problem that its sessions change in place, see :meth:`Session.change`."""
     ranks: ClassVar[Mapping[ProblemClass, int]] = {}
     """Where ``auto`` takes it among the solvers of a class, the lowest first; not at all where a class is not listed."""
     careful: ClassVar[Mapping[str, Any] | None] = None

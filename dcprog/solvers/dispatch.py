@@ -105,6 +105,8 @@ class Dispatcher:
     timings: Timings = field(default_factory=Timings)
     builds: int = 0
     fallback: bool = True
+    moving: frozenset[str] = NOTHING
+    """Fields that changes will move: ``auto`` prefers solvers that take these in place."""
     own: int | None = None
     """How many of the variables are the program's; None: all."""
     solves: int = 0
@@ -113,7 +115,7 @@ class Dispatcher:
 
     def __post_init__(self) -> None:
         self.as_opened, self._change = self.problem, UNCHANGED
-        solvers = chain(self.solver, self.problem, self.needs)
+        solvers = chain(self.solver, self.problem, self.needs, self.moving)
         solvers = solvers if self.fallback else solvers[:1]
         self._attempts = [
             Attempt(s, careful) for s in solvers for careful in (False, True) if not careful or s.careful is not None

@@ -49,6 +49,7 @@ class Clarabel(Solver):
     classes = frozenset({ProblemClass.LP, ProblemClass.QP, ProblemClass.CONIC})
     features = Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS | Feature.CONES
     ranks = MappingProxyType({ProblemClass.LP: 20, ProblemClass.QP: 30, ProblemClass.CONIC: 10})
+    in_place = frozenset({"A", "Q", "row_lower", "row_upper", "lower", "upper"})
     interruptible = False
 
     def estimate_seconds(self, problem: ConvexProblem) -> float:

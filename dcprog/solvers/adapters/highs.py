@@ -45,6 +45,7 @@ class Highs(Solver):
     features = Feature.WARM_START | Feature.DUALS | Feature.VERTEX | Feature.LINEAR_ROWS
     ranks = MappingProxyType({ProblemClass.LP: 10, ProblemClass.QP: 40})
 
+    in_place = frozenset({"A", "Q", "row_lower", "row_upper", "lower", "upper"})
     interruptible = False  # in a QP, while it is loaded and within a factorisation
 
     def estimate_seconds(self, problem: ConvexProblem) -> float:

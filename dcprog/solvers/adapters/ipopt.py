@@ -103,6 +103,7 @@ class Ipopt(Solver):
     classes = frozenset(ProblemClass)
     features = Feature.WARM_START | Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS | Feature.CONES
     ranks = MappingProxyType({ProblemClass.LP: 40, ProblemClass.QP: 50, ProblemClass.CONIC: 20, ProblemClass.NLP: 20})
+    in_place = frozenset({"A", "Q", "row_lower", "row_upper", "constraints"})
     interruptible = False  # within a factorisation
 
     def estimate_seconds(self, problem: ConvexProblem) -> float:

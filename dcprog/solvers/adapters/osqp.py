@@ -50,6 +50,7 @@ class OSQP(Solver):
     classes = frozenset({ProblemClass.QP})
     features = Feature.DUALS | Feature.LINEAR_ROWS | Feature.WARM_START
     ranks = MappingProxyType({ProblemClass.QP: 60})
+    in_place = frozenset({"A", "Q", "row_lower", "row_upper", "lower", "upper"})
     interruptible = False  # while it is set up
 
     def estimate_seconds(self, problem: ConvexProblem) -> float:

@@ -65,6 +65,7 @@ class PIQP(Solver):
     classes = frozenset({ProblemClass.LP, ProblemClass.QP})
     features = Feature.DUALS | Feature.LINEAR_ROWS
     ranks = MappingProxyType({ProblemClass.LP: 30, ProblemClass.QP: 20})
+    in_place = frozenset({"A", "Q", "row_lower", "row_upper", "lower", "upper"})
     interruptible = False
 
     def open(self, problem: ConvexProblem, options: Mapping[str, Any]) -> Session:

@@ -57,6 +57,7 @@ class SciPy(Solver):
 
     name = "scipy"
     careful = {}  # noqa: RUF012
+    in_place = frozenset({"Q", "lower", "upper"})
     interruptible = True
     module = "scipy"
     distribution = "scipy"

@@ -38,6 +38,7 @@ class ActiveSet(Solver):
     classes = frozenset({ProblemClass.QP})
     features = Feature.WARM_START | Feature.DUALS | Feature.LINEAR_ROWS
     ranks = MappingProxyType({ProblemClass.QP: 10})
+    in_place = frozenset({"A", "Q", "row_lower", "row_upper", "lower", "upper"})
     interruptible = False
 
     def missing(self, problem: ConvexProblem) -> str | None:
