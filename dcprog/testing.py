@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from dcprog.algorithms.dca import DCA
+from dcprog.algorithms.kkt import kkt_gap
 from dcprog.algorithms.result import State
 from dcprog.algorithms.run import run
 from dcprog.algorithms.start import feasible_start
@@ -208,7 +209,9 @@ def _walk(program: DCProgram, x0: Any, tol: float) -> list[Check]:
 
 
 def criticality(program: DCProgram, x: Vector) -> float:
-    """The gap of criticality at x: 0 exactly if x solves its own subproblem."""
+    """The gap of criticality at x: 0 exactly if x solves its own subproblem; with DC constraints that is a KKT point."""
+    if program.compiled.dc is not None:
+        return kkt_gap(program, program.vector(x))
     algorithm = DCA(program, x0=x, stop=MaxIter(1))
     states = list(algorithm)
     return max(states[1].gap or 0.0, 0.0)

@@ -17,7 +17,9 @@ from dcprog.algorithms.criticality import Certificate, Criticality, Multipliers
 from dcprog.algorithms.endings import AlgorithmStopped
 from dcprog.algorithms.result import State, Status
 from dcprog.errors import DCProgError
+from dcprog.program.dc_program import DCProgram
 from dcprog.solvers.dispatch import Dispatcher, Solution
+from dcprog.typing import Vector
 
 if TYPE_CHECKING:
     from dcprog.algorithms.penalty import Penalty
@@ -137,6 +139,18 @@ class Course(course.Course):
             return False
         algorithm.dispatcher.solves += 1
         return here - float(cost @ least.z) <= FALL * here
+
+
+def kkt_gap(program: DCProgram, x: Vector) -> float:
+    """The gap of the linearised problem at x, within ten times its sizes: 0 exactly at KKT points, if x is feasible."""
+    c, rows = program.compiled, program.compiled.dc
+    assert rows is not None
+    problem = rows.tangent(c.subproblem, x)
+    u, near = c.h.gradient(x), D_TIMES * np.maximum(np.abs(x), 1.0)
+    lower, upper = problem.lower.copy(), problem.upper.copy()
+    lower[: c.n], upper[: c.n] = np.maximum(c.lower, x - near), np.minimum(c.upper, x + near)
+    there = Dispatcher(replace(problem, lower=lower, upper=upper), own=c.n).solve(c.cost(u), c.lift(x), feasible=True)
+    return max(c.f.gap(x, there.x, u), 0.0)
 
 
 def _by_name(algorithm: Penalty, kkt: KKT) -> dict[str, np.ndarray]:

@@ -220,6 +220,8 @@ def _violation(program: DCProgram, result: Result) -> float:
         return np.inf
     C = program.compiled.feasible_set
     violation = feasibility(C, program.compiled.lift(result.x)[: C.n])
+    if program.compiled.dc is not None:
+        violation = max(violation, program.compiled.dc.relative_violation(result.x))
     return 0.0 if violation <= FEASIBLE else violation
 
 

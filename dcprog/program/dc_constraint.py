@@ -121,23 +121,24 @@ def _pair(p: Any, q: Any, where: str) -> tuple[Any, Any]:
 def _rows(p: Any, q: Any) -> tuple[Rows | Vector, Rows | Vector]:
     """Both sides, of one length; numbers as a vector."""
     size = len(p) if isinstance(p, Rows) else len(q)
-    sides = []
-    for name, side in (("p", p), ("q", q)):
-        if isinstance(side, Rows):
-            if len(side) != size:
-                raise DataError(f"p has {size} rows and q {len(side)}: they have to match")
-            variables = variables_in(side.x, f"{name} of a DCConstraint")
-            if len(variables) != side.A.shape[1]:
-                raise DataError(f"{name} has a matrix of {side.A.shape[1]} columns for {len(variables)} variables")
-            sides.append(Rows(side.function, side.size, side.A, side.b, variables))
-            continue
-        try:
-            sides.append(np.broadcast_to(np.asarray(side, dtype=float), (size,)).copy())
-        except (TypeError, ValueError):
-            raise DataError(f"{name} is {side!r}, expected a number, {size} numbers, or rows of Each(…)") from None
-        if not np.isfinite(sides[-1]).all():
-            raise DataError(f"{name} has NaN or infinite entries: a row that does not hold is left out")
-    return sides[0], sides[1]
+    return _side("p", p, size), _side("q", q, size)
+
+
+def _side(name: str, side: Any, size: int) -> Rows | Vector:
+    if isinstance(side, Rows):
+        if len(side) != size:
+            raise DataError(f"{name} has {len(side)} rows and the other side {size}: they have to match")
+        variables = variables_in(side.x, f"{name} of a DCConstraint")
+        if len(variables) != side.A.shape[1]:
+            raise DataError(f"{name} has a matrix of {side.A.shape[1]} columns for {len(variables)} variables")
+        return Rows(side.function, side.size, side.A, side.b, variables)
+    try:
+        values: Vector = np.broadcast_to(np.asarray(side, dtype=float), (size,)).copy()
+    except (TypeError, ValueError):
+        raise DataError(f"{name} is {side!r}, expected a number, {size} numbers, or rows of Each(…)") from None
+    if not np.isfinite(values).all():
+        raise DataError(f"{name} has NaN or infinite entries: a row that does not hold is left out")
+    return values
 
 
 def _one_by_one(side: Rows | Vector) -> Iterator[Any]:

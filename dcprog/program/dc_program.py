@@ -157,10 +157,12 @@ class DCProgram:
 
     @property
     def undecided(self) -> Mask:
-        """The variables without a value whose start matters, since the subgradient of h changes with them."""
+        """The variables without a value whose start matters: the subgradient of h, or of a row, changes with them."""
         curved = [t.support for t in self.compiled.h.terms if not isinstance(t, LinearTerm)]
         matters = np.zeros(self.compiled.n, dtype=bool)
         matters[np.concatenate(curved or [np.empty(0, dtype=np.int64)])] = True
+        if self.compiled.dc is not None:
+            matters[self.compiled.dc.q.places[1]] = True
         return matters & np.isnan(self.compiled.values)
 
     def _completed(self) -> Vector:

@@ -50,7 +50,8 @@ class DCReader:
             if not component.active:
                 return
             kept = np.array([component.is_unchanged(k) for k in range(len(component))], dtype=bool)
-            self._add(name, *(self._side(side, kept) for side in component.rows), component.equation)
+            p_rows, q_rows = component.rows
+            self._add(name, self._side(p_rows, kept), self._side(q_rows, kept), component.equation)
             return
         pairs = [
             [take_apart(e, self.index, self.n, f"{letter} of {name}[{i}]") for letter, e in zip("pq", pair, strict=True)]
@@ -69,7 +70,7 @@ class DCReader:
             ) from None
         lower, upper = (np.nan if limit is None else float(limit) for limit in (constraint.lb, constraint.ub))
         p, q = split_quadratic(parts)
-        equation, Q = lower == upper, parts.Q(parts.n)
+        equation, Q = bool(lower == upper), parts.Q(parts.n)
         # the side ≤ upper, if it is convex, was taken in before the other one was refused
         if np.isfinite(upper) and (equation or not (Q is None or is_positive_semidefinite(Q))):
             self._add(constraint.name, Expressions([_moved(p, -upper)]), Expressions([q]), equation)

@@ -49,6 +49,11 @@ class DCRows:
         """max(p(x) − q(x), 0) of each row."""
         return np.maximum(self.p.values(x) - self.q.values(x), 0.0)
 
+    def relative_violation(self, x: Vector) -> float:
+        """The largest violation, relative to the terms of its row."""
+        violations, sizes = self.violations(x), self.sizes(x)
+        return float((violations / np.where(sizes > 0, sizes, 1.0)).max(initial=0.0))
+
     def sizes(self, x: Vector) -> Vector:
         """What the rows are made of at x."""
         return self.p.sizes(x) + self.q.sizes(x)
@@ -127,7 +132,9 @@ class DCRows:
         static = self.p.of_affine()[1][self.t[pi] < 0]
         v = np.zeros(len(self.q.places[0])) if x is None else -self.q.partials(x)
         on = np.zeros(self.count) if slack is None else -slack.astype(float)
-        return np.bincount(entry, np.concatenate([static, np.ones(int((self.t >= 0).sum())), v, on]), minlength=len(rows))
+        stand_ins = np.ones(int((self.t >= 0).sum()))
+        data: Vector = np.bincount(entry, np.concatenate([static, stand_ins, v, on]), minlength=len(rows)).astype(float)
+        return data
 
     def _entries(self, problem: ConvexProblem) -> Indices:
         """Where the entries of these rows lie in A."""

@@ -190,12 +190,14 @@ class RowOracle:
     def products(self, x: Vector) -> Vector:
         """⟨gradient of row i at x, x⟩ of each row."""
         rows, cols = self.places
-        return np.bincount(rows, self.partials(x) * x[cols], minlength=int(self.starts[-1]))
+        products: Vector = np.bincount(rows, self.partials(x) * x[cols], minlength=int(self.starts[-1])).astype(float)
+        return products
 
     def pulled(self, x: Vector, weights: Vector) -> Vector:
         """Σ weightᵢ · (gradient of row i at x)."""
         rows, cols = self.places
-        return np.bincount(cols, self.partials(x) * weights[rows], minlength=len(x))
+        pulled: Vector = np.bincount(cols, self.partials(x) * weights[rows], minlength=len(x)).astype(float)
+        return pulled
 
 
 def _triplets(entries: list[tuple[int, int, float]]) -> tuple[Vector, tuple[Indices, Indices]]:

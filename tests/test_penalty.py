@@ -1,0 +1,200 @@
+"""DCA with DC constraints: what its theorems say, known optima, and what it says where there is no answer."""
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_dc_constraints import distances, plane
+
+import dcprog
+from dcprog import DCA, DCConstraint, DCProgram, testing
+from dcprog.algorithms import Penalty
+from dcprog.errors import DataError
+from dcprog.functions import Norm2
+from dcprog.functions.each import Each
+
+
+def packing(n, seed, factor=1.0, unit=1.0):
+    """n unit circles in the smallest square: min half side; and a random start."""
+    rng = np.random.default_rng(seed)
+    pairs = [(i, j) for i in range(n) for j in range(i)]
+    m = pyo.ConcreteModel()
+    m.c = pyo.Var(range(n), [0, 1])
+    m.side = pyo.Var(bounds=(0, None))
+    m.apart = DCConstraint(p=2.0 * unit, q=Each(Norm2(), 2)(distances(n, pairs), m.c))
+    m.inside = pyo.Constraint(range(n), [0, 1], [-1, 1], rule=lambda m, i, k, s: s * m.c[i, k] + unit <= m.side)
+    start = {"c": unit * rng.uniform(-3, 3, (n, 2)), "side": 5.0 * unit}
+    return DCProgram(m, factor * m.side, 0), start
+
+
+def random_program(seed):
+    """A quadratic over discs that may not be entered, some of which contain the start."""
+    rng = np.random.default_rng(seed)
+    m = plane(rng.uniform(-2, 2, 2))
+    a = rng.normal(size=2)
+    centres = rng.uniform(-2, 2, size=(3, 2))
+    m.discs = DCConstraint(
+        range(3), rule=lambda m, i: (rng.uniform(0.1, 0.8), sum((m.x[k] - centres[i, k]) ** 2 for k in (0, 1)))
+    )
+    return DCProgram(m, sum((m.x[k] - a[k]) ** 2 for k in (0, 1)), 0.3 * m.x[0] ** 2)
+
+
+@given(seed=st.integers(0, 10_000))
+def test_feasible_once_is_feasible_for_ever_and_f_falls(seed):
+    algorithm = Penalty(random_program(seed))
+    before = None
+    for state in algorithm:
+        feasible = algorithm.is_feasible(state.x)
+        if before is not None and before[1]:
+            assert feasible
+            assert state.f <= before[0].f + 1e-9 * (1 + abs(before[0].f))
+        before = state, feasible
+    assert str(algorithm.status) == "converged", algorithm.messages
+
+
+@given(seed=st.integers(0, 10_000))
+def test_the_merit_function_falls_in_each_step(seed):
+    """f + Σ τ max(p − q, 0) with the weights of that step."""
+    algorithm = Penalty(random_program(seed))
+    before = used = None
+    for state in algorithm:
+        if before is not None:
+            weights, algorithm.weights = algorithm.weights, used
+            assert algorithm.merit(state.x) <= algorithm.merit(before) + 1e-7 * (1 + abs(state.f))
+            algorithm.weights = weights
+        before, used = state.x, algorithm.weights.copy()
+
+
+@given(seed=st.integers(0, 10_000))
+def test_multipliers_satisfy_kkt(seed):
+    program = random_program(seed)
+    result = dcprog.solve(program)
+    assert (result.status, result.stationarity) == ("converged", "kkt")
+    rows, x, c = program.compiled.dc, result.x, program.compiled
+    multipliers = result.multipliers["discs"]
+    assert (multipliers >= -1e-9).all()
+    slack = rows.q.values(x) - rows.p.values(x)
+    assert (slack >= -1e-7).all()
+    assert abs(multipliers @ slack) <= 1e-5
+    residual = c.g.gradient(x) - c.h.gradient(x) + rows.p.pulled(x, multipliers) - rows.q.pulled(x, multipliers)
+    inside = (x > c.lower + 1e-6) & (x < c.upper - 1e-6)
+    assert np.abs(residual[inside]).max(initial=0.0) <= 2e-3 * (1 + multipliers.max())
+    assert testing.criticality(program, x) <= 1e-6
+    assert result.rebuilds == 0
+
+
+def test_where_q_is_zero_it_is_dca():
+    def model():
+        m = plane((0.2, 0.1))
+        return m, m.x[0] ** 2 + m.x[1] ** 2 - m.x[0], (m.x[0] - 2) ** 2 + m.x[1] ** 2
+
+    m, disc, h = model()
+    m.disc = DCConstraint(p=disc, q=2.0)
+    n, disc_n, h_n = model()
+    n.disc = pyo.Constraint(expr=disc_n <= 2.0)
+    one = Penalty(DCProgram(m, m.x[0] ** 2, h), solver="ipopt")
+    other = DCA(DCProgram(n, n.x[0] ** 2, h_n), solver="ipopt")
+    assert testing.assert_lockstep(one, other, tol=1e-6, objective_only=True) > 3
+
+
+@pytest.mark.parametrize(("n", "known"), [(2, 1 + np.sqrt(2) / 2), (3, 1 + (np.sqrt(2) + np.sqrt(6)) / 4)])
+def test_circles_in_a_square(n, known):
+    """The known optima of two and three unit circles, from the best of 20 starts."""
+    program, _ = packing(n, 0)
+    found = [dcprog.solve(program, x0=packing(n, seed)[1]) for seed in range(20)]
+    assert {str(r.status) for r in found} <= {"converged", "infeasible_stationary"}
+    assert min(r.objective for r in found if r.violation <= 1e-9) == pytest.approx(known, abs=1e-7)
+    assert {r.rebuilds for r in found} == {0}
+
+
+def test_ten_circles_from_several_starts_at_once():
+    program, start = packing(10, 3)
+    result = dcprog.solve(program, x0=start, starts=4, seed=1, n_jobs=1)
+    assert result.success
+    assert result.violation <= 1e-9
+    assert len(result.runs) == 4
+
+
+@pytest.mark.parametrize(("factor", "unit"), [(1e-8, 1.0), (1e8, 1.0), (1.0, 1e-6), (1.0, 1e6)])
+def test_units_and_factors_change_nothing(factor, unit):
+    plain, scaled = packing(4, 5), packing(4, 5, factor, unit)
+    one, other = (dcprog.solve(program, x0=start) for program, start in (plain, scaled))
+    assert one.status == other.status == "converged"
+    assert other.objective / (factor * unit) == pytest.approx(one.objective, rel=1e-5)
+    assert other.violation <= 1e-6 * unit
+
+
+def test_an_equation_is_followed_along_its_curve():
+    """min y on the circle, from (1, 0): both halves linearised leave that point alone."""
+    m = pyo.ConcreteModel()
+    m.x, m.y = pyo.Var(initialize=1), pyo.Var(initialize=0)
+    m.circle = pyo.Constraint(expr=m.x**2 + m.y**2 == 1)
+    result = dcprog.solve(DCProgram(m, m.y, 0))
+    assert result.status == "converged"
+    assert result["y"] == pytest.approx(-1, abs=1e-6)
+    assert result.violation <= 1e-7
+    assert result.multipliers["circle"] == pytest.approx([0.5], abs=1e-4)  # ∇y + λ·2y = 0
+
+
+def test_a_stationary_point_of_the_violation_is_called_so():
+    m = plane((0.0, 0.0))
+    m.ring = DCConstraint(p=1, q=m.x[0] ** 2 + m.x[1] ** 2)
+    result = dcprog.solve(DCProgram(m, (m.x[0] - 0.5) ** 2, 0), x0=[0.0, 0.0])
+    assert result.status in ("converged", "infeasible_stationary")
+    m = plane((0.0, 0.0))
+    m.ring = DCConstraint(p=1, q=m.x[0] ** 2 + m.x[1] ** 2)
+    result = dcprog.solve(DCProgram(m, m.x[0] ** 2 + m.x[1] ** 2, 0), x0=[0.0, 0.0])
+    assert result.status == "infeasible_stationary"
+    assert result.violation == pytest.approx(1.0)
+    assert not result.success
+    assert "starts" in result.messages[-1]
+
+
+def test_where_no_point_is_feasible_the_least_violation_is_kept():
+    m = plane((1.0, 0.0))
+    m.far = DCConstraint(p=100, q=m.x[0] ** 2 + m.x[1] ** 2)  # the corners of the box are at 18
+    result = dcprog.solve(DCProgram(m, m.x[0], 0))
+    assert result.status == "infeasible_stationary"
+    assert 82 - 1e-6 <= result.violation <= 91 + 1e-6
+
+
+def test_complementarity_has_no_multipliers():
+    """x ≥ 0, y ≥ 0, x'y = 0: a point of least distance to (1, 2), or an honest word."""
+    m = pyo.ConcreteModel()
+    m.x, m.y = pyo.Var(bounds=(0, 5), initialize=1), pyo.Var(bounds=(0, 5), initialize=1)
+    m.either = DCConstraint(p=(m.x + m.y) ** 2, q=m.x**2 + m.y**2)  # 2xy ≤ 0
+    result = dcprog.solve(DCProgram(m, (m.x - 1) ** 2 + (m.y - 2) ** 2, 0), max_iter=200)
+    assert result.status in ("converged", "stalled", "iteration_limit")
+    assert result.violation <= 1e-4
+    if result.success:
+        assert min(result["x"], result["y"]) <= 1e-3
+
+
+@pytest.mark.parametrize("rule", ["geometric", "dca2"])
+def test_both_rules_of_the_weight_end_feasible(rule):
+    program, start = packing(5, 1)
+    result = dcprog.solve(program, x0=start, algorithm=Penalty(rule=rule))
+    assert result.success
+    assert result.violation <= 1e-9
+
+
+def test_variables_without_a_value_do_not_start_where_q_is_flat():
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var([0, 1], bounds=(-3, 3))
+    m.ring = DCConstraint(p=1, q=m.x[0] ** 2 + m.x[1] ** 2)
+    assert dcprog.solve(DCProgram(m, m.x[0] ** 2 + m.x[1] ** 2, 0)).success
+
+
+def test_limits_keep_the_best_point():
+    program, start = packing(10, 2)
+    result = dcprog.solve(program, x0=start, max_iter=2)
+    assert result.status == "iteration_limit"
+    assert np.isfinite(result.violation)
+    assert dcprog.solve(program, x0=start, time_limit=1e-3).status in ("time_limit", "converged")
+
+
+@pytest.mark.parametrize("settings", [{"growth": 1.0}, {"weight": 0.0}, {"rule": "other"}])
+def test_parameters_are_checked(settings):
+    with pytest.raises(DataError):
+        Penalty(**settings)
