@@ -17,7 +17,7 @@ from dcprog.algorithms.criticality import ROUNDING, Certificate, Criticality
 from dcprog.algorithms.endings import AlgorithmStopped
 from dcprog.algorithms.further import further
 from dcprog.algorithms.result import State, Status
-from dcprog.program.gradients import wrong_gradient
+from dcprog.program.gradients import wrong_gradient, wrong_hessian
 
 if TYPE_CHECKING:
     from dcprog.algorithms.base import Algorithm
@@ -101,6 +101,9 @@ class Course:
         if wrong is not None:  # the certificate stands and falls with the gradients of the user's own functions
             self.algorithm.certificate = None
             raise AlgorithmStopped(Status.DEFECTIVE, wrong)
+        doubtful = wrong_hessian(self.algorithm.program, state.x)
+        if doubtful is not None and doubtful not in self.algorithm.messages:
+            self.algorithm.messages.append(doubtful)
         return None if self.algorithm.own_rule else self.algorithm.improved(state)
 
     def _status(self, state: State, certificate: Certificate, better: State | None, verdict: Status | None) -> Status | None:
