@@ -261,8 +261,8 @@ def test_methods_give_a_plane():
 @pytest.fixture
 def checks(monkeypatch):
     """How often samples are checked entry by entry."""
-    counted, check = [], samples._matrix
-    monkeypatch.setattr(samples, "_matrix", lambda X: counted.append(1) or check(X))
+    counted, check = [], samples.check_matrix
+    monkeypatch.setattr(samples, "check_matrix", lambda X: counted.append(1) or check(X))
     return counted
 
 
