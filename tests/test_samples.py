@@ -11,7 +11,7 @@ from arom_data import three_classes, toy
 from sklearn.metrics.pairwise import rbf_kernel
 
 from dcprog.errors import DataError, DCProgError, FunctionError, UnknownNameError
-from dcprog.estimators import AROM, R2W2, SVMRFE, RadiusMarginBasis
+from dcprog.estimators import AROM, R2W2, SVMRFE, RadiusMarginBasis, SVMRanking
 from dcprog.learning import samples
 from dcprog.learning.samples import check_data, check_samples
 from dcprog.methods.kernel_svm import kernel_svm
@@ -284,7 +284,7 @@ def test_methods_check_samples_once(method, checks):
 
 
 @pytest.mark.parametrize(
-    "machine", [AROM(), AROM(r=2), AROM(r=2, norm=1), SVMRFE(lam=1.0), R2W2(2), RadiusMarginBasis(2)], ids=str
+    "machine", [AROM(), AROM(r=2), AROM(r=2, norm=1), SVMRFE(lam=1.0), R2W2(2), RadiusMarginBasis(2), SVMRanking()], ids=str
 )
 def test_estimators_leave_the_check_to_scikit_learn(machine, checks):
     machine.fit(X0, Y0)

@@ -253,7 +253,7 @@ def check_count(**parameters: int) -> None:
     Traceback (most recent call last):
     dcprog.errors.DataError: max_iter is 1.5, expected an integer ≥ 1
     """
-    whole = lambda value: isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and value >= 1
+    whole = lambda value: isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and int(value) >= 1
     _check(parameters, "an integer ≥ 1", whole)
 
 

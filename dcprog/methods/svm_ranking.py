@@ -13,7 +13,7 @@ from dcprog.algorithms.result import Status
 from dcprog.algorithms.run import solve
 from dcprog.errors import DataError
 from dcprog.learning.rules import LinearRule
-from dcprog.learning.samples import Data, check_data, check_positive_lam
+from dcprog.learning.samples import Data, check_data, check_positive_lam, trusted
 from dcprog.methods.libsvm import LibsvmSolution, linear_by_libsvm
 from dcprog.models.svm import svm
 from dcprog.typing import Indices, Vector
@@ -97,7 +97,7 @@ def _by_quadratic_program(X: Any, y: Vector, C: float) -> tuple[Vector, float] |
     """The same machine on X/s, where C becomes Cs²; None if no solver is sure of it."""
     scale = float(abs(X).max()) or 1.0
     within = min(C * scale**2, HARD)
-    result = solve(svm(X / scale, y, lam=1.0 / (1.0 + within), weighting="sum"), time_limit=SECONDS)
+    result = solve(svm(trusted(X / scale, y), None, lam=1.0 / (1.0 + within), weighting="sum"), time_limit=SECONDS)
     if result.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     return (result["w"] / scale, float(result["b"])) if result.success else None
