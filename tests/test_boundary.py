@@ -294,9 +294,9 @@ def test_bad_input_is_named(two_of_five):
         ((rule, X, y), {"ax": 3}, "ax is of type int, expected axes"),
         ((rule, X, y), {"feature_names": ("a",)}, "1 feature_names for 5 features"),
         ((rule, X, y), {"grid_resolution": 0}, "grid_resolution is 0"),
-        ((rule, X[:, 0], y), {}, "X has shape"),
+        ((rule, X[:, 0], y), {}, "X has 1 dimension"),
         ((rule, [["a", "b"]], y), {}, "X is not numeric"),
-        ((rule, np.where(X > 2, np.nan, X), y), {}, "X has NaN or infinite entries"),
+        ((rule, np.where(X > 2, np.nan, X), y), {}, "NaN or infinite entries"),
     ]:
         with pytest.raises(DataError, match=message):
             draw(*given, **how)

@@ -99,3 +99,23 @@ def test_coverage_is_a_command_of_its_own_and_ci_does_what_the_readme_says():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert "--cov" not in project["tool"]["pytest"]["ini_options"]["addopts"]
     assert project["tool"]["coverage"]["report"]["fail_under"] >= 97
+
+
+def test_what_hosted_ci_and_pre_commit_call_is_here_and_can_be_called():
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    called = set(re.findall(r"\.ci/\w+", workflow + hooks))
+    assert called == {".ci/run", ".ci/coverage", ".ci/files", ".ci/types"}
+    assert all(os.access(ROOT / name, os.X_OK) for name in called)
+    jobs = set(re.findall(r"^  (\w+):", workflow.partition("jobs:\n")[2], re.MULTILINE))
+    assert set(re.search(r"needs: \[(.*)\]", workflow)[1].split(", ")) == jobs - {"release"}
+    assert re.findall(r"repo: (\S+)", hooks) == ["local"], "a hook that is fetched has a version that nothing here checks"
+
+
+def test_files_that_cannot_be_read_are_named_before_they_are_committed(tmp_path):
+    (tmp_path / "wrong.yml").write_text("a: [1\n", encoding="utf-8")
+    (tmp_path / "right.toml").write_text("a = 1\n", encoding="utf-8")
+    pytest.importorskip("yaml")
+    done = started([str(ROOT / ".ci" / "files"), "wrong.yml", "right.toml"], tmp_path)
+    assert (done.returncode, done.stdout.count("cannot be read")) == (1, 1), done.stderr
+    assert done.stdout.startswith("wrong.yml")

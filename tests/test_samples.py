@@ -11,12 +11,16 @@ from arom_data import three_classes, toy
 from sklearn.metrics.pairwise import rbf_kernel
 
 from dcprog.errors import DataError, DCProgError, FunctionError, UnknownNameError
+from dcprog.estimators import AROM, R2W2, SVMRFE, RadiusMarginBasis, SVMRanking
+from dcprog.learning import samples
 from dcprog.learning.samples import check_data, check_samples
 from dcprog.methods.kernel_svm import kernel_svm
 from dcprog.methods.nlpsvm import kernel_nlpsvm, lp_svm, nlpsvm
+from dcprog.methods.radius_margin import optimal_basis, r2w2, r2w2_penalised
 from dcprog.methods.zero_norm import (
     arom_features,
     converge,
+    corr_features,
     kernel_updates,
     l1_updates,
     l2_updates,
@@ -249,3 +253,39 @@ def test_methods_give_a_plane():
         kernel_nlpsvm(X0, Y0, RBF, method=lambda A, y, nu: None)
     own = kernel_nlpsvm(X0, Y0, RBF, method=lambda A, y, nu: lp_svm(A, y, 2 * nu))
     assert own.plane.w == pytest.approx(kernel_nlpsvm(X0, Y0, RBF, 2.0, method=partial(lp_svm, epsilon=0.1)).plane.w)
+
+
+# --- once
+
+
+@pytest.fixture
+def checks(monkeypatch):
+    """How often samples are checked entry by entry."""
+    counted, check = [], samples.check_matrix
+    monkeypatch.setattr(samples, "check_matrix", lambda X: counted.append(1) or check(X))
+    return counted
+
+
+ONCE = {
+    "arom_features": lambda: arom_features(X0, Y0, 2, lam=1.0),
+    "corr_features": lambda: corr_features(X0, Y0, 2),
+    "rfe_features": lambda: rfe_features(X0, Y0, 2, lam=1.0),
+    "retrain": lambda: retrain(X0, Y0, [0, 1], lam=1.0),
+    "r2w2": lambda: r2w2(X0, Y0, 2, "linear"),
+    "r2w2_penalised": lambda: r2w2_penalised(X0, Y0, 2, "linear", max_iter=2),
+    "optimal_basis": lambda: optimal_basis(X0, Y0, 2, "linear", max_iter=2),
+}
+
+
+@pytest.mark.parametrize("method", ONCE)
+def test_methods_check_samples_once(method, checks):
+    ONCE[method]()
+    assert len(checks) == 1
+
+
+@pytest.mark.parametrize(
+    "machine", [AROM(), AROM(r=2), AROM(r=2, norm=1), SVMRFE(lam=1.0), R2W2(2), RadiusMarginBasis(2), SVMRanking()], ids=str
+)
+def test_estimators_leave_the_check_to_scikit_learn(machine, checks):
+    machine.fit(X0, Y0)
+    assert checks == []

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from dcprog.estimators.base import LinearMethod, Trained
+from dcprog.learning.samples import trusted
 from dcprog.methods.svm_ranking import svm_ranking
 
 
@@ -58,5 +59,6 @@ class SVMRanking(LinearMethod):
 
     def _rank(self, X: Any, y: np.ndarray, train: np.ndarray, validation: np.ndarray) -> Trained:
         """Rank by some of the samples, and validate by others."""
-        found = svm_ranking(X[train], y[train], X[validation], y[validation], lam=self.lam)
+        first, second = (trusted(X[rows], y[rows]) for rows in (train, validation))
+        found = svm_ranking(first, None, second, None, lam=self.lam)
         return Trained(found, found.classifier, len(found.errors), found.selected)

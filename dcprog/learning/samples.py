@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -96,7 +97,7 @@ def check_samples(X: Any, y: Any) -> Samples:
     if isinstance(X, Data):
         return Samples(X.X, np.where(X.y > 0, 1, 0), np.array(X.classes), X.names)
     names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
-    X = _matrix(X)
+    X = check_matrix(X)
     if 0 in X.shape:
         raise DataError(f"X has shape {X.shape}: it needs at least one sample and one feature")
     _check_size(X)
@@ -119,7 +120,7 @@ def check_points(X: Any, d: int) -> Any:
     Traceback (most recent call last):
     dcprog.errors.DataError: X has shape (1, 2), expected samples with 3 features
     """
-    X = _matrix(X)
+    X = check_matrix(X)
     if X.shape[1] != d:
         raise DataError(f"X has shape {X.shape}, expected samples with {d} features")
     return X
@@ -156,7 +157,8 @@ def check_varying(what: str, X: Any) -> None:
         )
 
 
-def _matrix(X: Any) -> Any:
+def check_matrix(X: Any) -> Any:
+    """X as a matrix of finite floats, dense or CSR."""
     try:
         X = X if sp.issparse(X) else np.asarray(X)
         if X.dtype.kind == "c":
@@ -216,18 +218,32 @@ def check_one_type(y: Any) -> None:
             raise DataError(f"y has {found} {name} among {len(values)} labels, expected one type: pass strings, or numbers")
 
 
+def _check(parameters: Mapping[str, object], expected: str, holds: Callable[[Any], bool]) -> None:
+    """DataError for the first parameter that is not as expected; what cannot be compared is not."""
+    for name, value in parameters.items():
+        if not (isinstance(value, Real) and holds(value)):
+            raise DataError(f"{name} is {value!r}, expected {expected}")
+
+
 def check_positive(**parameters: float) -> None:
     """Each parameter is a finite number > 0."""
-    for name, value in parameters.items():
-        if not (isinstance(value, Real) and np.isfinite(value) and value > 0):
-            raise DataError(f"{name} is {value!r}, expected a number > 0")
+    _check(parameters, "a number > 0", lambda value: 0 < value < np.inf)
 
 
 def check_nonnegative(**parameters: float) -> None:
     """Each parameter is a finite number ≥ 0."""
-    for name, value in parameters.items():
-        if not (isinstance(value, Real) and np.isfinite(value) and value >= 0):
-            raise DataError(f"{name} is {value!r}, expected a number ≥ 0")
+    _check(parameters, "a number ≥ 0", lambda value: 0 <= value < np.inf)
+
+
+def check_lam(lam: float) -> None:
+    """λ ∈ [0, 1)."""
+    _check({"lam": lam}, "a number in [0, 1)", lambda value: 0 <= value < 1)
+
+
+def check_positive_lam(lam: float) -> None:
+    """λ ∈ (0, 1)."""
+    check_positive(lam=lam)
+    check_lam(lam)
 
 
 def check_count(**parameters: int) -> None:
@@ -237,9 +253,8 @@ def check_count(**parameters: int) -> None:
     Traceback (most recent call last):
     dcprog.errors.DataError: max_iter is 1.5, expected an integer ≥ 1
     """
-    for name, value in parameters.items():
-        if isinstance(value, bool | np.bool_) or not (isinstance(value, Integral) and value >= 1):
-            raise DataError(f"{name} is {value!r}, expected an integer ≥ 1")
+    whole = lambda value: isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and int(value) >= 1
+    _check(parameters, "an integer ≥ 1", whole)
 
 
 def check_flag(**flags: object) -> None:
@@ -271,15 +286,3 @@ def check_positions(name: str, values: Any, count: int) -> Indices:
     if not (whole and positions.min() >= 0 and positions.max() < count):
         raise DataError(f"{name}: got {values!r}, expected a list of positions from 0 to {count - 1}")
     return positions.astype(np.int64)
-
-
-def check_lam(lam: float) -> None:
-    """λ ∈ [0, 1)."""
-    if not (isinstance(lam, Real) and 0 <= lam < 1):
-        raise DataError(f"lam is {lam!r}, expected a number in [0, 1)")
-
-
-def check_positive_lam(lam: float) -> None:
-    """λ ∈ (0, 1)."""
-    check_positive(lam=lam)
-    check_lam(lam)

@@ -13,8 +13,8 @@ from dcprog.algorithms.result import Status
 from dcprog.algorithms.run import solve
 from dcprog.errors import DataError
 from dcprog.learning.rules import LinearRule
-from dcprog.learning.samples import Data, check_data, check_positive_lam
-from dcprog.methods.libsvm import linear_by_libsvm
+from dcprog.learning.samples import Data, check_data, check_positive_lam, trusted
+from dcprog.methods.libsvm import LibsvmSolution, linear_by_libsvm
 from dcprog.models.svm import svm
 from dcprog.typing import Indices, Vector
 
@@ -77,11 +77,11 @@ def svm_ranking(X: Any, y: Any, X_validation: Any, y_validation: Any, lam: float
 
 def _linear_svm(X: Any, y: Vector, C: float) -> tuple[Vector, float]:
     """(w, b) of the linear SVM: by libsvm where that ends soon, else by the QP, whose solution is verified."""
-    if C * _variance(X) <= EASY:
-        found = linear_by_libsvm(X, y, C, LONGEST)
-        if found.converged:
-            return found.w, found.b
-    return _by_quadratic_program(X, y, C) or _unfinished(X, y, C)
+    found = linear_by_libsvm(X, y, C, LONGEST) if C * _variance(X) <= EASY else None
+    if found is not None and found.converged:
+        return found.w, found.b
+    by_qp = _by_quadratic_program(X, y, C)
+    return by_qp if by_qp is not None else _unfinished(found or linear_by_libsvm(X, y, C, LONGEST))
 
 
 def _variance(X: Any) -> float:
@@ -97,16 +97,16 @@ def _by_quadratic_program(X: Any, y: Vector, C: float) -> tuple[Vector, float] |
     """The same machine on X/s, where C becomes Cs²; None if no solver is sure of it."""
     scale = float(abs(X).max()) or 1.0
     within = min(C * scale**2, HARD)
-    result = solve(svm(X / scale, y, lam=1.0 / (1.0 + within), weighting="sum"), time_limit=SECONDS)
+    result = solve(svm(trusted(X / scale, y), None, lam=1.0 / (1.0 + within), weighting="sum"), time_limit=SECONDS)
     if result.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     return (result["w"] / scale, float(result["b"])) if result.success else None
 
 
-def _unfinished(X: Any, y: Vector, C: float) -> tuple[Vector, float]:
+def _unfinished(found: LibsvmSolution) -> tuple[Vector, float]:
+    """Where the QP failed, the last point of libsvm, with a warning if it has not converged either."""
     from sklearn.exceptions import ConvergenceWarning
 
-    found = linear_by_libsvm(X, y, C, LONGEST)
     if not found.converged:
         warnings.warn(
             f"the linear SVM has not converged after {LONGEST} iterations, and the last point is used: standardise the "

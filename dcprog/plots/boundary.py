@@ -10,9 +10,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from dcprog.errors import DataError, unknown_name
+from dcprog.learning.samples import check_matrix, dense
 from dcprog.plots.axes import axes_for, kind
 from dcprog.plots.regions import draw_line, draw_plane, label, legend_beside
 from dcprog.plots.selection import Decision, used_features
@@ -126,14 +126,9 @@ class BoundaryDisplay:
 
 
 def _samples(X: Any) -> Matrix:
-    try:
-        samples = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"X is not numeric ({error}): pass the samples that the classifier takes") from None
-    if samples.ndim != 2 or 0 in samples.shape:
+    samples = dense(check_matrix(X))
+    if 0 in samples.shape:
         raise DataError(f"X has shape {samples.shape}: pass samples in rows, with at least one column")
-    if not np.isfinite(samples).all():
-        raise DataError("X has NaN or infinite entries: impute or drop them first")
     return samples
 
 
