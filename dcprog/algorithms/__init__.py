@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dcprog.algorithms.accelerated import Accelerated
 from dcprog.algorithms.base import Algorithm
+from dcprog.algorithms.boosted import Boosted
 from dcprog.algorithms.dca import DCA
+from dcprog.algorithms.dstationary import DStationary
+from dcprog.algorithms.inertial import Inertial
+from dcprog.algorithms.proximal import Proximal
 from dcprog.algorithms.result import State
 from dcprog.algorithms.sla import SLA
 from dcprog.errors import DataError, unknown_name
 
-ALGORITHMS: dict[str, type[Algorithm]] = {cls.name: cls for cls in (DCA, SLA)}
+ALGORITHMS: dict[str, type[Algorithm]] = {
+    cls.name: cls for cls in (DCA, SLA, Boosted, Accelerated, Inertial, Proximal, DStationary)
+}
 
 
 def get(name: str) -> type[Algorithm]:
@@ -49,4 +56,18 @@ def maker(algorithm: Any) -> Callable[..., Algorithm]:
     raise DataError(f"algorithm is {algorithm!r}: pass a name such as 'dca', a class derived from Algorithm, or an instance")
 
 
-__all__ = ["ALGORITHMS", "DCA", "SLA", "Algorithm", "State", "get", "maker", "register"]
+__all__ = [
+    "ALGORITHMS",
+    "DCA",
+    "SLA",
+    "Accelerated",
+    "Algorithm",
+    "Boosted",
+    "DStationary",
+    "Inertial",
+    "Proximal",
+    "State",
+    "get",
+    "maker",
+    "register",
+]

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from dcprog.functions.corners import Corner
 from dcprog.typing import Matrix, Sparse, Vector
 
 
@@ -108,6 +109,11 @@ class ConvexFunction(ABC):
     def quadratic(self, n: int) -> QuadraticForm | None:
         """The function of n variables as a quadratic form, if it is one."""
         return None
+
+    def corners(self, x: Vector, radius: Vector) -> list[Corner] | None:
+        """The kinks at points y with |y − x| ≤ ``radius``, of a function that is a sum of maxima of smooth ones; None where
+        it is not known to be one, or has infinitely many slopes there, as ‖x‖₂ has at 0."""
+        return [] if self.smooth else None
 
     def expand(self, x: Sequence[Any], exp: Any, log: Any) -> Any:
         """The function written out in scalar operations on ``x``, for plain Pyomo solvers; exp and log are theirs."""

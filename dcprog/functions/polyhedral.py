@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from dcprog.functions.base import ConvexFunction, Epigraph, proved
 from dcprog.functions.checks import matrix, nonnegative
+from dcprog.functions.corners import Corner, corner, near, separable
 from dcprog.functions.forms import LinearForms
 from dcprog.typing import Sparse, Vector
 
@@ -36,6 +37,11 @@ class PiecewiseMaximum(ConvexFunction):
     def gradient(self, x: Vector) -> Vector:
         return self.forms.row(int(np.argmax(self.forms(x))))
 
+    def corners(self, x: Vector, radius: Vector) -> list[Corner]:
+        slopes = self.forms.A.toarray() if sp.issparse(self.forms.A) else np.asarray(self.forms.A)
+        found = corner(near(self.forms(x), slopes, radius), self.gradient(x))
+        return [] if found is None else [found]
+
     def epigraph(self, n: int) -> Epigraph:
         """min t with A x − t ≤ −b."""
         pieces = self.forms.A.shape[0]
@@ -64,6 +70,10 @@ class L1Norm(ConvexFunction):
 
     def gradient(self, x: Vector) -> Vector:
         return self._weighted(np.sign(x))
+
+    def corners(self, x: Vector, radius: Vector) -> list[Corner]:
+        w = self._weighted(np.ones(len(x)))
+        return separable(np.flatnonzero(np.abs(x) <= radius), -w, w, self.gradient(x))
 
     def epigraph(self, n: int) -> Epigraph:
         """min w't with −t ≤ x ≤ t."""
@@ -96,6 +106,12 @@ class MaxNorm(ConvexFunction):
         gradient = np.zeros_like(x)
         gradient[largest] = np.sign(x[largest])
         return gradient
+
+    def corners(self, x: Vector, radius: Vector) -> list[Corner]:
+        close = np.flatnonzero(np.abs(x) + radius >= (np.abs(x) - radius).max())
+        eye = np.eye(len(x))[close]
+        found = corner(near(np.concatenate([x[close], -x[close]]), np.vstack([eye, -eye]), radius), self.gradient(x))
+        return [] if found is None else [found]
 
     def epigraph(self, n: int) -> Epigraph:
         """min t with −t ≤ xⱼ ≤ t for all j."""

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from dcprog.functions.base import ConvexFunction, QuadraticForm, proved
 from dcprog.functions.checks import convexity_modulus, is_diagonal, matrix, nonnegative, number, symmetric, vector
+from dcprog.functions.corners import Corner
 from dcprog.functions.forms import LinearForms
 from dcprog.typing import Matrix, Sparse, Vector
 
@@ -192,6 +193,9 @@ class Norm2(ConvexFunction):
         scaled = x / largest
         gradient: Vector = scaled / np.linalg.norm(scaled)
         return gradient
+
+    def corners(self, x: Vector, radius: Vector) -> list[Corner] | None:
+        return None if (np.abs(x) <= radius).all() else []
 
     def hessian(self, x: Vector) -> Matrix | None:
         length = self.value(x)
