@@ -17,8 +17,8 @@ from dcprog.typing import Vector
 
 
 class Accelerated(Algorithm):
-    """zᵏ = xᵏ + (tₖ − 1)/tₖ₊₁ · (xᵏ − xᵏ⁻¹), tₖ₊₁ = (1 + √(1 + 4tₖ²))/2, t₀ = 1; v = zᵏ if f(zᵏ) is at most the largest of the
-    last q + 1 values f(xᵏ⁻𐞥), …, f(xᵏ), else v = xᵏ; then xᵏ⁺¹ ∈ argmin {g(x) − ⟨u, x⟩ : x ∈ C} for u ∈ ∂h(v).
+    """zᵏ = xᵏ + (tₖ − 1)/tₖ₊₁ · (xᵏ − xᵏ⁻¹), tₖ₊₁ = (1 + √(1 + 4tₖ²))/2, t₀ = 1; v = zᵏ if f(zᵏ) is at most the largest of
+    the last q + 1 values f(xᵏ⁻𐞥), …, f(xᵏ), else v = xᵏ; then xᵏ⁺¹ ∈ argmin {g(x) − ⟨u, x⟩ : x ∈ C} for u ∈ ∂h(v).
 
     Phan, Le & Le Thi, IJCAI (2018), Algorithm ADCA. zᵏ is shortened to the boundary of C where it lies outside, in place
     of a projection.

@@ -1,4 +1,4 @@
-"""The algorithm of Pang, Razaviyayn & Alvarado (2017), which ends at directional stationary points."""
+"""DCA that ends at directional stationary points, after Pang, Razaviyayn & Alvarado (2017)."""
 
 from __future__ import annotations
 
@@ -17,32 +17,34 @@ from dcprog.solvers.dispatch import Solution
 
 
 class DStationary(Algorithm):
-    """For h = max {hᵢ : i ∈ I}, hᵢ smooth: one subproblem for each piece that is ε-active at xᵏ, and the best of them,
+    """For h = max {hᵢ : i ∈ I}, hᵢ smooth: DCA to a critical point x, where each piece that is ε-active has a subproblem,
 
-        xᵏ⁺¹ ∈ argmin {f(yⁱ) : i ∈ I_ε(xᵏ)},    yⁱ ∈ argmin {g(y) − ⟨∇hᵢ(xᵏ), y⟩ : y ∈ C}.
+        yⁱ ∈ argmin {g(y) − ⟨∇hᵢ(x), y⟩ : y ∈ C},   i ∈ I_ε(x),
 
-    Pang, Razaviyayn & Alvarado, Math. Oper. Res. 42 (2017), Algorithm 1. A sum of maxima is the maximum over all choices of
-    one piece each. A piece is ε-active if it is the largest, to first order, at a y with |y − xᵏ| ≤ εD, D the sizes of the
-    variables. The ½‖y − xᵏ‖² of the paper gives each subproblem one solution. It is left out, since DCA's have one anyway:
-    f(xᵏ⁺¹) ≤ f(yⁱ) ≤ g(y) − hᵢ(xᵏ) − ⟨∇hᵢ(xᵏ), y − xᵏ⟩ for every y ∈ C carries over to a limit of the xᵏ without it.
+    and the run goes on from the best of them, x⁺ ∈ argmin {f(yⁱ) : i ∈ I_ε(x)}, until none brings anything.
+
+    Pang, Razaviyayn & Alvarado, Math. Oper. Res. 42 (2017). A sum of maxima is the maximum over all choices of one piece
+    each. A piece is ε-active if it is the largest, to first order, at a y with |y − x| ≤ εD, D the sizes of the variables.
+    Two things are other than in their Algorithm 1. The pieces are looked at where DCA has come to an end, not at each
+    iterate: that takes fewer subproblems, and the point is never worse than that of DCA. And ½‖y − x‖², which gives each
+    subproblem one solution, is left out, since DCA's have one anyway: f(x⁺) ≤ f(yⁱ) ≤ f(x) − gapᵢ(x) holds without.
 
     Assumptions: those of DCA, and the pieces of h are known: abs of affine expressions, maxima, the polyhedral functions of
-    :mod:`dcprog.functions` and those of yours with :meth:`~dcprog.functions.ConvexFunction.corners`. Where h is smooth every
-    step is that of DCA.
+    :mod:`dcprog.functions` and those of yours with :meth:`~dcprog.functions.ConvexFunction.corners`. Where h is smooth it is
+    DCA.
 
-    Guarantee: f(xᵏ) − f(xᵏ⁺¹) is at least the gap of every active piece, and limit points x are directional stationary,
-    f'(x; y − x) ≥ 0 for every y ∈ C, a stronger statement than criticality: no first-order descent is left. Where no piece
-    brings anything the step is that of DCA. At a critical point all pieces are looked at once more, and
-    ``result.stationarity`` is "d-stationary" if none brings anything; it stays "critical", with a message, where h has a
-    kink of unknown pieces there, or more than ``most`` pieces meet. Of those so many are taken at random, as in the paper's
-    randomised algorithm.
+    Guarantee: x is directional stationary, f'(x; y − x) ≥ 0 for every y ∈ C, which is stronger than critical: no descent of
+    first order is left. Exactly then the gaps of all active pieces are 0; they are below the tolerance of the certificate,
+    and as each round but the last lowers f by more than that, there are finitely many. ``result.stationarity`` is
+    "d-stationary" then. It stays "critical", with a message, where h has a kink of unknown pieces at x, or more than
+    ``most`` pieces meet; of those so many are taken at random, as in the paper's randomised algorithm.
 
     Parameters
     ----------
     epsilon : float
         ε > 0.
     most : int
-        Subproblems per iteration.
+        Subproblems per round.
     seed : int
         Of the random choice.
 
@@ -58,6 +60,7 @@ class DStationary(Algorithm):
     """
 
     name = "dstationary"
+    plain = True
 
     def __init__(
         self, program: DCProgram | None = None, *, epsilon: float = 1e-3, most: int = 64, seed: int = 0, **settings: Any
@@ -73,12 +76,7 @@ class DStationary(Algorithm):
             self.pieces, self.rng = Pieces(self.program.compiled), np.random.default_rng(self.seed)
 
     def advance(self, state: State) -> State:
-        began = time.perf_counter()
-        solutions, _ = self._of_all_pieces(state)
-        best = self._best(solutions) if solutions else None
-        if best is None or state.level - self.f(best.x) <= self.tol * self.trace.fall():
-            return self.linearised(state)  # h is smooth near by, or no piece brings what the certificate would see
-        return self.next_state(state, best, began=began)
+        return self.linearised(state)
 
     def improved(self, state: State) -> State | None:
         """The best of all pieces at a critical point, if it is better by more than the certificate's tolerance."""
@@ -86,7 +84,7 @@ class DStationary(Algorithm):
         solutions, doubt = self._of_all_pieces(state)
         if solutions:
             assert self.certificate is not None
-            best = self._best(solutions)
+            best = min(solutions, key=lambda solution: self.f(solution.x))
             allowed = self.tol * self.certificate.scale + ROUNDING * state.size
             if self.f(best.x) < state.level - allowed:
                 return self.next_state(state, best, began=began)
@@ -106,6 +104,3 @@ class DStationary(Algorithm):
         if known and not complete:
             doubt = f"{len(corners)} kinks meet there, and {len(chosen)} of their combinations were looked at"
         return [self.minimise(u, state.x) for u in chosen], doubt
-
-    def _best(self, solutions: list[Solution]) -> Solution:
-        return min(solutions, key=lambda solution: self.f(solution.x))

@@ -26,8 +26,8 @@ class Proximal(Algorithm):
     convex for a c that nobody has to know: declared with ``ConvexFunction`` it is then listed as assumed.
 
     Guarantee: f(xᵏ) − f(xᵏ⁺¹) ≥ (ρ + (σ_g + σ_h)/2)‖xᵏ⁺¹ − xᵏ‖² with ρ fixed, σ the moduli of strong convexity (−c for
-    such an h); ≥ ρₖ/2‖xᵏ⁺¹ − xᵏ‖² with backtracking. The steps tend to 0, limit points are critical, and the subproblem has one
-    solution whatever g is.
+    such an h); ≥ ρₖ/2‖xᵏ⁺¹ − xᵏ‖² with backtracking. The steps tend to 0, limit points are critical, and the subproblem has
+    one solution whatever g is.
 
     Parameters
     ----------
