@@ -30,17 +30,17 @@ class Boosted(Algorithm):
         f(yᵏ + λd) ≤ f(yᵏ) − αλ²‖d‖² + ν,    yᵏ + λd ∈ C,
 
     or λ = 0. The trial λ̄ is self-adaptive: it grows by γ after two searches that took it as it was, and is the λ of the last
-    search otherwise.
+    search otherwise. A variable that comes to its bound stays there: where C is a box, λd is what is left of it so.
 
     Aragón Artacho, Fleming & Vuong, Math. Program. 169 (2018); self-adaptive: Aragón Artacho & Vuong, SIAM J. Optim. 30
     (2020); with linear constraints: Aragón Artacho, Campoy & Vuong, Set-Valued Var. Anal. 30 (2022).
 
     Assumptions: those of DCA. Where g is differentiable, h strongly convex with modulus σ and d feasible at yᵏ, d is a
-    direction of descent there, f'(yᵏ; d) ≤ −σ‖d‖², so that λ > 0. Where a row or bound that is inactive at xᵏ becomes active
-    at yᵏ, the ray leaves C at once and the step is that of DCA: with linear g on a polytope that is so at every vertex.
+    direction of descent there, f'(yᵏ; d) ≤ −σ‖d‖², so that λ > 0. Where a row that d leads across becomes active with the
+    step of DCA, the ray leaves C at once and λ = 0, as with linear g at most vertices.
 
     Guarantee: ν = 0 where g is smooth, and f(xᵏ⁺¹) ≤ f(yᵏ) − αλ²‖d‖² ≤ f(xᵏ): limit points are critical. Where g has kinks d
-    may lead upwards; the rule is non-monotone then, νₖ₊₁ = (1 − δ)(f(xᵏ) + νₖ − f(xᵏ⁺¹)), δ = ½, and f(xᵏ) + νₖ
+    may lead upwards; the rule is non-monotone then, νₖ₊₁ = (1 − δ)(f(xᵏ) + νₖ − f(xᵏ⁺¹)), δ = ½, ν₀ = 0, and f(xᵏ) + νₖ
     descends, Σνₖ < ∞ (Ferreira, Santos & Souza, J. Optim. Theory Appl. 2024).
 
     Parameters
@@ -86,8 +86,7 @@ class Boosted(Algorithm):
     def begin(self, state: State) -> None:
         self.slack = 0.0
         self.monotone = _is_smooth(self.program)
-        self.y, self.length = state.x, 0.0
-        self._next_trial, self._untouched = self.trial, 0
+        self._trial, self._untouched = self.trial, 0
 
     def ceiling(self, state: State) -> float:
         return state.level + self.slack
@@ -96,33 +95,37 @@ class Boosted(Algorithm):
         began = time.perf_counter()
         u = self.subgradient(state.x)
         solution = self.minimise(u, state.x)
-        self.y, d = solution.x, solution.x - state.x
+        self.y = solution.x
         gap = self.gap(state.x, self.y, u)
-        self.length = self._search(state, d)
-        if self.length == 0:  # a step of DCA, with all that it says
+        x = self._beyond(state)
+        if x is None:  # a step of DCA, with all that it says
             new = self.next_state(state, solution, u=u, gap=gap, began=began)
         else:
-            new = self.next_state(state, solution, self.along(self.y, d, self.length), gap=gap, began=began)
+            new = self.next_state(state, solution, x, gap=gap, began=began)
         if not self.monotone:
             self.slack = max((1 - DELTA) * (state.level + self.slack - new.level), 0.0)
         return new
 
-    def _search(self, state: State, d: Vector) -> float:
-        """λ, and the next trial."""
-        here, square = self.f(self.y), float(d @ d)
-        alpha = SHARE * max(state.level - here, 0.0) / square if self.alpha is None and square > 0 else self.alpha or 0.0
-        trial = self.reach(self.y, d, self._next_trial) if square > 0 else 0.0
-        length = trial
+    def _beyond(self, state: State) -> Vector | None:
+        """yᵏ + λd, and the next trial; None where λ = 0."""
+        compiled, here = self.program.compiled, self.f(self.y)
+        d = self.y - state.x
+        d = np.where((d > 0) & (self.y >= compiled.upper) | (d < 0) & (self.y <= compiled.lower), 0.0, d)
+        if not d.any():
+            return None
+        alpha = SHARE * max(state.level - here, 0.0) / float(d @ d) if self.alpha is None else self.alpha
+        length = self._trial if compiled.feasible_set.is_box else self.reach(self.y, d, self._trial)
         while length >= LEAST:
+            x = self.along(self.y, d, length)
             with np.errstate(all="ignore"):
-                if self.f(self.along(self.y, d, length)) <= here + self.slack - alpha * length**2 * square:
+                if self.f(x) <= here + self.slack - alpha * float((x - self.y) @ (x - self.y)):
                     break
             length *= self.beta
         else:
-            length = 0.0
-        self._untouched = self._untouched + 1 if length == self._next_trial else 0
-        self._next_trial = self.growth * length if self._untouched >= 2 else max(length, LEAST / self.beta)
-        return length
+            x, length = None, 0.0
+        self._untouched = self._untouched + 1 if length == self._trial else 0
+        self._trial = self.growth * length if self._untouched >= 2 else max(length, self.trial)
+        return x
 
 
 def _is_smooth(program: DCProgram) -> bool:
