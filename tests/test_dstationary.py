@@ -55,7 +55,8 @@ def test_where_dca_stops_at_a_kink_a_piece_leads_on():
         stays, leaves = (dcprog.solve(program, algorithm=a) for a in ("dca", "dstationary"))
         assert stays.stationarity == "critical"
         assert least_slope(program, stays.x) < -0.1
-        assert leaves.objective == pytest.approx(optimum, abs=1e-6) < stays.objective - 0.4
+        assert leaves.objective == pytest.approx(optimum, abs=1e-6)
+        assert stays.objective >= optimum + 0.4
 
 
 @pytest.mark.parametrize("n", [2, 4, 5, 10])
@@ -65,7 +66,7 @@ def test_it_is_never_worse_than_dca(n):
     assert optimum - 1e-6 <= ours <= dca + 1e-9
 
 
-def least_slope(program, x, count=400):
+def least_slope(program, x, count=100):
     """The least directional derivative of f, by differences, over random directions, into C where it is a box."""
     c = program.compiled
     directions = np.random.default_rng(0).normal(size=(count, len(x)))
@@ -130,16 +131,11 @@ def test_a_function_of_yours_is_unknown_until_it_says_its_corners():
     assert (open_.stationarity, open_.objective) == ("d-stationary", pytest.approx(-1.0))
 
 
-@pytest.mark.parametrize(
-    "inside", [lambda x: pyo.exp(maximum(x, 0)), lambda x: maximum(x, 0) ** 3, lambda x: pyo.sqrt(x**2 + 0.0)]
-)
+@pytest.mark.parametrize("inside", [lambda x: pyo.exp(maximum(x, 0)), lambda x: maximum(x, 0) ** 3])
 def test_a_kink_inside_of_something_else_is_unknown(inside):
     m = pyo.ConcreteModel()
     m.x = pyo.Var(initialize=0.0, bounds=(-2, 2))
-    try:
-        program = DCProgram(m, g=3 * m.x**2, h=inside(m.x))
-    except dcprog.errors.DCProgError:
-        pytest.skip("not taken in h")
+    program = DCProgram(m, g=3 * m.x**2, h=inside(m.x))
     near = Pieces(program.compiled).near(np.zeros(1), np.full(1, RADIUS))
     assert not near.known
     assert Pieces(program.compiled).near(np.ones(1), np.full(1, RADIUS)).known
@@ -196,7 +192,6 @@ def test_the_pieces_support_the_function_and_give_its_slope_in_every_direction(f
         slope = (function.value(x + t * d) - function.value(x)) / t
         assert max(s @ d for s in found) == pytest.approx(slope, abs=1e-5)
     assert function.corners(x, np.zeros(len(x))) is not None
-    assert {tuple(s) for s in found} >= {tuple(function.gradient(x + 1e-9 * d)) for d in ()}
 
 
 @pytest.mark.parametrize("distance", [0.0, 0.5, 2.0])
