@@ -17,14 +17,18 @@ from dcprog.functions import (
     CappedL1,
     ConvexFunction,
     Exponential,
+    GroupNorm,
+    Hinge,
     L1MinusL2,
     L1Norm,
+    LargestSum,
     MaxNorm,
     Norm2,
     OfSum,
     PiecewiseMaximum,
     Remainder,
 )
+from dcprog.functions.affine import OfAffine
 from dcprog.functions.compose import Repeated
 from dcprog.program.pieces import Pieces, slopes
 from dcprog.testing import assert_lockstep
@@ -174,6 +178,11 @@ CORNERED = [
     (Repeated(L1Norm([1.0, 2.0, 4.0]), np.array([0, 1, 0])), [0.0, 1.0]),
     (OfSum(CappedL1(theta=2.0)), [1.5, 1.0, 0.5, 1.0]),
     (Exponential(alpha=2.0), [1.0, 2.0]),
+    (LargestSum(2), [1.0, 3.0, 1.0, 1.0, 0.0]),
+    (LargestSum(1), [2.0, 2.0]),
+    (Hinge(), [0.0, 1.0, 0.0]),
+    (OfAffine(L1Norm([1.0, 2.0]), [[1.0, 2.0, 0.0], [0.0, 1.0, -1.0]], [0.0, 1.0]), [-2.0, 1.0, 2.0]),
+    (GroupNorm([[0, 1], [2]]), [1.0, 0.0, 2.0]),
     (L1MinusL2(), [1.0, 2.0]),
 ]
 

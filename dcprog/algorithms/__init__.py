@@ -11,13 +11,15 @@ from dcprog.algorithms.boosted import Boosted
 from dcprog.algorithms.dca import DCA
 from dcprog.algorithms.dstationary import DStationary
 from dcprog.algorithms.inertial import Inertial
+from dcprog.algorithms.penalty import Penalty
 from dcprog.algorithms.proximal import Proximal
 from dcprog.algorithms.result import State
 from dcprog.algorithms.sla import SLA
 from dcprog.errors import DataError, unknown_name
+from dcprog.program.dc_program import DCProgram
 
 ALGORITHMS: dict[str, type[Algorithm]] = {
-    cls.name: cls for cls in (DCA, SLA, Boosted, Accelerated, Inertial, Proximal, DStationary)
+    cls.name: cls for cls in (DCA, SLA, Boosted, Accelerated, Inertial, Proximal, DStationary, Penalty)
 }
 
 
@@ -45,6 +47,11 @@ def register(cls: type[Algorithm]) -> type[Algorithm]:
     return cls
 
 
+def choose(program: DCProgram) -> str:
+    """What ``"auto"`` takes: the penalty method where there are DC constraints, else DCA."""
+    return DCA.name if program.compiled.dc is None else Penalty.name
+
+
 def maker(algorithm: Any) -> Callable[..., Algorithm]:
     """What makes the algorithm of a program and settings: ``algorithm`` is a name, a class or an instance."""
     if isinstance(algorithm, Algorithm):
@@ -65,6 +72,7 @@ __all__ = [
     "Boosted",
     "DStationary",
     "Inertial",
+    "Penalty",
     "Proximal",
     "State",
     "get",

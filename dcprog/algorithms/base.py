@@ -26,7 +26,7 @@ from dcprog.convex.answer import Claim
 from dcprog.convex.certificate import TOLERANCE, value_of_violation, value_size
 from dcprog.convex.change import UNCHANGED, Change
 from dcprog.convex.problem import ConvexProblem
-from dcprog.errors import DataError, FunctionError, SolverFailedError
+from dcprog.errors import CapabilityError, DataError, FunctionError, SolverFailedError
 from dcprog.program.dc_program import DCProgram
 from dcprog.program.merged import Evaluation
 from dcprog.solvers.base import Feature
@@ -75,8 +75,11 @@ class Algorithm(ABC):
     name: ClassVar[str]
     needs: ClassVar[Feature] = Feature.NONE
     """What the solver has to offer."""
+    moves: ClassVar[frozenset[str]] = frozenset()
+    """Fields of the convex problem that its changes move; solvers that take them in place are preferred."""
     moves_diagonal: ClassVar[bool] = False
     """Whether its changes move the diagonal of Q: the problem is then opened with room for one."""
+    takes_dc_constraints: ClassVar[bool] = False
     plain: ClassVar[bool] = False
     """Whether :meth:`advance` minimises the plain model at the state it is given, so that its gap is the certificate's."""
     course: ClassVar[type[Course]] = Course
@@ -104,6 +107,11 @@ class Algorithm(ABC):
         )  # fmt: skip
         if program is None:
             return
+        if program.compiled.dc is not None and not self.takes_dc_constraints:
+            raise CapabilityError(
+                f"the program has DC constraints ({program.compiled.dc.names[0]}), which {self.name!r} does not take: "
+                'use algorithm="penalty"'
+            )
         self.check(program)
         self.program, self.solver, self.x0 = program, solver, x0
         rule = self.default_rule(program, tol, max_iter) if stop is None else as_rule(stop)
@@ -175,7 +183,7 @@ class Algorithm(ABC):
 
     def minimise_cost(self, cost: Vector, x: Vector, change: Change = UNCHANGED) -> Solution:
         """The same for a linear cost of all variables of the subproblem, epigraph variables included."""
-        left = None if self._deadline is None else max(self._deadline - time.perf_counter(), 0.01)
+        left = self.seconds_left()
         lifted = self.program.compiled.lift(x)
         began = time.perf_counter()
         self.dispatcher.change(change)
@@ -191,6 +199,10 @@ class Algorithm(ABC):
                     f"{unsolved}, which nothing proves; fallback=False asks no other solver"
                 ) from unsolved
             raise stopped from unsolved
+
+    def seconds_left(self) -> float | None:
+        """What is left of the time limit; None without one."""
+        return None if self._deadline is None else max(self._deadline - time.perf_counter(), 0.01)
 
     def curved(self, rho: float) -> Change:
         """The change that adds ρ/2‖y‖² to the subproblem; with u + ρz in place of u it is ρ/2‖y − z‖²."""
@@ -258,7 +270,7 @@ class Algorithm(ABC):
         rise = values.level - self.ceiling(state)
         if max(rise, 0.0 if gap is None else -gap) > ROUNDING * max(state.size, values.size):
             self._refuse_defects(state, values, rise, gap, solution)
-        if self.trace.values[0] - values.level > BOTTOMLESS * self.trace.sizes[0]:
+        if c.dc is None and self.trace.values[0] - values.level > BOTTOMLESS * self.trace.sizes[0]:
             assert self.start is not None
             refuse_endless(self.program, (state.x, self.start.x), there, values.f)
         return State(
@@ -273,7 +285,9 @@ class Algorithm(ABC):
             escalations=solution.escalations,
             seconds=0.0 if began is None else time.perf_counter() - began,
             previous=state.x,
-            multipliers=None if u is None else Multipliers(u, solution.row_duals, solution.constraint_duals),
+            multipliers=None
+            if u is None
+            else Multipliers(u, solution.row_duals, solution.constraint_duals, solution.cone_duals),
             read=self.program.read,
         )
 
@@ -308,7 +322,10 @@ class Algorithm(ABC):
 
     def _new_dispatcher(self) -> Dispatcher:
         problem, own = self.opened(self.program), self.program.compiled.n
-        return Dispatcher(problem, self.solver, self.solver_options, self.needs, fallback=self.fallback, own=own)
+        moving = self.moves | ({"Q"} if self.moves_diagonal else frozenset())
+        return Dispatcher(
+            problem, self.solver, self.solver_options, self.needs, fallback=self.fallback, own=own, moving=moving
+        )
 
     def _check_open(self, dispatcher: Dispatcher) -> None:
         """Whether open solvers can go on with this program."""

@@ -34,6 +34,8 @@ class Status(str, Enum):
     nothing moves any more, and the certificate does not hold. ``stopped_by_rule``: a rule that you passed ended the run,
     and it does not hold. ``defective``: a gap of criticality was negative beyond rounding, so a solver, a gradient or the
     convexity of g is wrong. ``unknown``: a solver calls a subproblem unbounded, and no ray proves it.
+    ``infeasible_stationary``: the violation of the DC constraints is not 0 and falls in no direction to first order; that no
+    point satisfies them is not proved.
     """
 
     CONVERGED = "converged"
@@ -49,6 +51,7 @@ class Status(str, Enum):
     NOT_CONVEX = "not_convex"
     UNBOUNDED = "unbounded"
     INFEASIBLE = "infeasible"
+    INFEASIBLE_STATIONARY = "infeasible_stationary"
 
     def __str__(self) -> str:
         return self.value
@@ -76,6 +79,8 @@ class State:
     scale: float = 0.0
     gap: float | None = None
     step: float | None = None
+    violation: float = 0.0
+    """The largest violation of a DC constraint; all others hold at every iterate."""
     solver: str | None = None
     residuals: Residuals | None = None
     escalations: tuple[str, ...] = ()
@@ -165,6 +170,8 @@ class Result(Mapping[str, np.ndarray]):
     bound: float | None = None
     stationarity: str | None = None
     assumptions: tuple[str, ...] = ()
+    multipliers: dict[str, np.ndarray] = field(default_factory=dict)
+    """Of DC constraints, by name: λ ≥ 0 with f + Σ λ(p − q) stationary; of either sign for equations."""
     rebuilds: int = 0
     subproblems: int = 0
     messages: list[str] = field(default_factory=list)
@@ -240,6 +247,7 @@ class Result(Mapping[str, np.ndarray]):
             x = npz["x"]
         with _reading(words):
             data["assumptions"] = tuple(data["assumptions"])
+            data["multipliers"] = {name: np.array(values) for name, values in data["multipliers"].items()}
             return cls(x=x, arrays=arrays, **data)
 
     def to_dict(self) -> dict[str, Any]:
@@ -258,6 +266,7 @@ class Result(Mapping[str, np.ndarray]):
             "bound": self.bound,
             "stationarity": self.stationarity,
             "assumptions": list(self.assumptions),
+            "multipliers": {name: values.tolist() for name, values in self.multipliers.items()},
             "rebuilds": self.rebuilds,
             "subproblems": self.subproblems,
             "messages": self.messages,

@@ -24,13 +24,15 @@ from dcprog.errors import DataError, FunctionError, ModelError, SolverFailedErro
 from dcprog.program.dc_program import DCProgram
 from dcprog.typing import Vector
 
+NEGLIGIBLE = 1e-9
+"""Violations of DC constraints below this are all alike."""
 Callback = Callable[[State], bool | None]
 
 
 def solve(
     program: DCProgram,
     *,
-    algorithm: str | type[Algorithm] | Algorithm = "dca",
+    algorithm: str | type[Algorithm] | Algorithm = "auto",
     solver: str = "auto",
     x0: Any = None,
     tol: float | None = None,
@@ -92,6 +94,8 @@ def solve(
     check_starts(starts, seed, n_jobs)
     if solver_options is not None and not isinstance(solver_options, Mapping):
         raise DataError(f"solver_options is {solver_options!r}: pass a dict of the solver's own options")
+    if algorithm == "auto":
+        algorithm = algorithms.choose(program)
     kind = algorithms.maker(algorithm)
     settings: dict[str, Any] = {
         "solver": solver,
@@ -128,7 +132,7 @@ def run(algorithm: Algorithm, callback: Callback | None = None) -> Result:
         for state in algorithm:
             states.append(Record.of(state))
             messages += [f"iteration {state.iteration}: {why}" for why in state.escalations]
-            best = state if best is None or state.level <= best.level + ROUNDING * state.size else best
+            best = state if best is None or _is_as_good(state, best) else best
             last = state
             if callback is not None and callback(state):
                 return report(Status.STOPPED_BY_CALLBACK)
@@ -180,6 +184,7 @@ def _result(
         history=history,
         timings=timings,
         violation=np.inf if best is None else violation(program, x),
+        multipliers=dict(getattr(algorithm, "multipliers", {})),
         stationarity=algorithm.stationarity if status is Status.CONVERGED else None,
         assumptions=tuple(getattr(program, "assumptions", ())),
         rebuilds=algorithm.dispatcher.rebuilds,
@@ -189,13 +194,21 @@ def _result(
     )
 
 
+def _is_as_good(state: State, best: State) -> bool:
+    """Least violation of DC constraints, then the objective."""
+    if max(state.violation, best.violation) > NEGLIGIBLE:
+        return state.violation <= best.violation
+    return state.level <= best.level + ROUNDING * state.size
+
+
 def violation(program: DCProgram, x: Vector) -> float:
     """The largest absolute violation of a bound or constraint of the model at x."""
-    C = program.compiled.feasible_set
+    C, dc = program.compiled.feasible_set, program.compiled.dc
     z = program.compiled.lift(x)[: C.n]
     activity = C.A @ z if C.m else np.empty(0)
     over = [C.lower - z, z - C.upper, C.row_lower - activity, activity - C.row_upper]
     over.append(np.array([psi.value(z) for psi in C.constraints]))
+    over.append(np.empty(0) if dc is None else dc.violations(x))
     return float(np.max(np.concatenate([*over, [0.0]])))
 
 

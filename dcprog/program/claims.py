@@ -86,15 +86,16 @@ def check_functions(compiled: Compiled, points: Samples) -> tuple[str, ...]:
 
     The points are of the same C, be it with other functions.
     """
-    return _check_all(list(_claims_on_functions(compiled)), points)
+    return check_claims(list(_claims_on_functions(compiled)), points)
 
 
 def check_set(points: Samples) -> tuple[str, ...]:
     """The same of the constraints."""
-    return _check_all(list(_claims_on_rows(points.compiled, of_g=False)), points)
+    return check_claims(list(_claims_on_rows(points.compiled, of_g=False)), points)
 
 
-def _check_all(claims: Sequence[Claim], points: Samples) -> tuple[str, ...]:
+def check_claims(claims: Sequence[Claim], points: Samples) -> tuple[str, ...]:
+    """What is assumed of the claims; raises a ConvexityError with a witness against one that does not hold."""
     if len(claims) > 2 * FEW or points.compiled.n > 10 * DENSE:
         points = Samples(points.compiled, min(FEW, points.count), points.seed)
     answers = [_check(claim, points) for claim in claims]
@@ -104,12 +105,15 @@ def _check_all(claims: Sequence[Claim], points: Samples) -> tuple[str, ...]:
 def _claims_on_functions(compiled: Compiled) -> Iterator[Claim]:
     problem = compiled.subproblem
     Q = [] if problem.Q is None else [QuadraticTerm(problem.Q)]
+    if Q and Q[0].support[-1] >= compiled.n and not _is_proved(Q[0]):
+        own = sp.csc_array(sp.csr_array(problem.Q)[: compiled.n])[:, : compiled.n]
+        Q = [QuadraticTerm(sp.csc_array((own.data, own.indices, own.indptr), shape=own.shape))]
     yield Claim("g", (*Q, *(() if problem.smooth is None else problem.smooth.terms)))
     for bound in compiled.g_parts.functions:
         if not (bound.function.proved_convex or bound.function.smooth):
             yield Claim(f"{bound.function!r} in g", (FunctionTerm(bound.function, bound.indices, bound.weight),))
     yield from _claims_on_rows(compiled, of_g=True)
-    yield Claim("h", _curved_terms(compiled.h_parts))
+    yield Claim("h", curved_terms(compiled.h_parts))
 
 
 def _claims_on_rows(compiled: Compiled, *, of_g: bool) -> Iterator[Claim]:
@@ -122,13 +126,14 @@ def _claims_on_rows(compiled: Compiled, *, of_g: bool) -> Iterator[Claim]:
             yield Claim(name, terms, row, declared)
 
 
-def _curved_terms(parts: Parts) -> tuple[SmoothTerm, ...]:
+def curved_terms(parts: Parts) -> tuple[SmoothTerm, ...]:
     """The oracle of an expression without its linear part."""
     return tuple(t for t in oracle(parts).terms if not isinstance(t, LinearTerm))
 
 
 def _check(claim: Claim, points: Samples) -> str | None:
-    open_terms = [t for t in claim.terms if not _is_proved(t)]
+    own = [t for t in claim.terms if _is_own(t, points.compiled.n)]
+    open_terms = [t for t in own if not _is_proved(t)]
     if not open_terms:
         return None
     n, names = points.compiled.n, [v.name for v in points.compiled.variables]
@@ -138,8 +143,8 @@ def _check(claim: Claim, points: Samples) -> str | None:
         raise ConvexityError(f"the quadratic part of {claim.name} has a negative eigenvalue, so {claim.name} is not convex")
     inside = _affordable(points.inside, open_terms)
     witness = refute(Curvature(open_terms, n, names), inside, points.box, points.hull)
-    if witness is not None and len(open_terms) < len(claim.terms):  # terms that are convex may make up for it
-        witness = refute(Curvature(claim.terms, n, names), inside, points.box, points.hull)
+    if witness is not None and len(open_terms) < len(own):  # terms that are convex may make up for it
+        witness = refute(Curvature(own, n, names), inside, points.box, points.hull)
     if witness is not None:
         raise ConvexityError(f"{claim.name} is not convex: {witness}")
     return f"{claim.name} is convex: {_how_often(inside)}"
@@ -169,6 +174,11 @@ def _bends(term: SmoothTerm) -> bool:
 
 def _how_often(points: Matrix) -> str:
     return f"sampled at {len(points)} points of C, not proved" if len(points) else "no point of C was found to sample it at"
+
+
+def _is_own(term: SmoothTerm, n: int) -> bool:
+    """Whether it knows no epigraph variable: those that do are convex by the rules that made them, or by their Q."""
+    return int(term.support.max(initial=-1)) < n
 
 
 def _is_proved(term: SmoothTerm) -> bool:

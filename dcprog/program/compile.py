@@ -16,10 +16,12 @@ from pyomo.core.base.var import Var
 from dcprog.convex.problem import ConvexProblem
 from dcprog.convex.tape import batch
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
-from dcprog.errors import DataError, ModelError
-from dcprog.program.components import matrices, refuse_unread, scalar_constraints
+from dcprog.errors import ConvexityError, DataError, ModelError
+from dcprog.program.components import dc_constraints, matrices, refuse_unread, scalar_constraints
 from dcprog.program.constants import is_finite_number
 from dcprog.program.convex_set import ConvexSet
+from dcprog.program.dc_reader import DCReader
+from dcprog.program.dc_rows import DCRows
 from dcprog.program.expressions import Parts, take_apart
 from dcprog.program.merged import Merged
 from dcprog.typing import Indices, Vector
@@ -54,6 +56,8 @@ class CompiledModel:
     """The values that the model's variables came with; NaN where they had none."""
     fixed: tuple[tuple[Any, Any], ...]
     """The fixed variables with their values."""
+    dc: DCReader
+    """The constraints that are not convex."""
 
     def check_unchanged(self) -> None:
         """Expressions are read with the variables that are fixed now, so these have to be the same as before."""
@@ -69,6 +73,7 @@ class CompiledModel:
         n = len(self.variables)
         g_parts, h_parts = (take_apart(e, self.convex_set.index, n, where) for e, where in ((g, "g"), (h, "h")))
         with_g = self.convex_set.copy()
+        dc = self.dc.rows(with_g)
         return Compiled(
             variables=self.variables,
             slots=self.slots,
@@ -81,6 +86,7 @@ class CompiledModel:
             subproblem=with_g.subproblem(g_parts),
             lifted_set=with_g,
             values=self.values,
+            dc=dc,
         )
 
 
@@ -103,6 +109,8 @@ class Compiled:
     """C with the epigraph variables of g."""
     values: Vector
     """The values that the model's variables came with; NaN where they had none."""
+    dc: DCRows | None = None
+    """The constraints p − q ≤ 0; in the subproblem they have no limits until they are linearised."""
 
     @property
     def n(self) -> int:
@@ -121,7 +129,10 @@ class Compiled:
 
     def lift(self, x: Vector) -> Vector:
         """x with the epigraph variables at their values."""
-        return self.lifted_set.lift(x)
+        z = self.lifted_set.lift(x)
+        if self.dc is not None:
+            self.dc.fill(z, x)
+        return z
 
     def cost(self, u: Vector) -> Vector:
         """Linear cost of the subproblem for the subgradient u."""
@@ -138,19 +149,27 @@ def compile_model(model: Any, assume_convex: Iterable[Any] = ()) -> CompiledMode
     variables = [v for v in data if not v.fixed]
     if not variables:
         raise ModelError("the model has no free variable: add a Var, or unfix one")
-    _check_fixed(data)
+    fixed = [v for v in data if v.fixed] if len(variables) < len(data) else []
+    _check_fixed(fixed)
     index = {id(v): i for i, v in enumerate(variables)}
     lower, upper = _bounds(variables)
     convex_set = ConvexSet(lower, upper, index)
     for matrix in matrices(model):
         convex_set.add_matrix(matrix)
     declared = _declared(assume_convex)
+    dc = DCReader(index, len(variables))
+    for component in dc_constraints(model):
+        dc.add(component)
     for constraint in scalar_constraints(model):
-        convex_set.add_constraint(constraint, declared=id(constraint) in declared)
+        try:
+            convex_set.add_constraint(constraint, declared=id(constraint) in declared)
+        except ConvexityError as error:
+            dc.split(constraint, error)
     convex_set = convex_set.stacked()
     feasible_set = convex_set.subproblem(Parts(len(variables)))
-    fixed = tuple((v, v.value) for v in data if v.fixed)
-    return CompiledModel(tuple(variables), _slots(model, index), convex_set, feasible_set, _values(variables), fixed)
+    values = _values(variables)
+    slots, held = _slots(model, index), tuple((v, v.value) for v in fixed)
+    return CompiledModel(tuple(variables), slots, convex_set, feasible_set, values, held, dc)
 
 
 def oracle(parts: Parts) -> SmoothSum:
@@ -174,9 +193,9 @@ def _refuse_objectives(model: Any) -> None:
         )
 
 
-def _check_fixed(variables: list[Any]) -> None:
-    for v in variables:
-        if v.fixed and not is_finite_number(v.value):
+def _check_fixed(fixed: list[Any]) -> None:
+    for v in fixed:
+        if not is_finite_number(v.value):
             raise DataError(f"variable {v.name} is fixed at {v.value}: fix it at a number, or unfix it")
 
 
@@ -245,8 +264,10 @@ def _slots(model: Any, index: Mapping[int, int]) -> dict[str, Slot]:
     for component in model.component_objects(Var, active=True, descend_into=Block):
         data = list(component.values())
         positions = np.array([index.get(id(v), -1) for v in data], dtype=np.int64)
-        fixed = np.array([np.nan if i >= 0 or v.value is None else v.value for i, v in zip(positions, data, strict=True)])
-        slots[component.name] = Slot(positions, fixed.astype(float), _shape(component))
+        fixed = np.full(len(data), np.nan)
+        for i in np.flatnonzero(positions < 0).tolist():
+            fixed[i] = np.nan if data[i].value is None else data[i].value
+        slots[component.name] = Slot(positions, fixed, _shape(component))
     return slots
 
 

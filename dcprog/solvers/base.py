@@ -33,6 +33,8 @@ class Feature(Flag):
     """Linear constraints beyond bounds."""
     NONLINEAR_ROWS = auto()
     """Convex non-linear constraints."""
+    CONES = auto()
+    """Constraints that are cones, such as ‖x‖ ≤ t, and have no gradient at their tip."""
 
 
 class Session(ABC):
@@ -71,6 +73,8 @@ class Solver(ABC):
     interruptible: ClassVar[bool] = False
     """Whether a time limit ends it at any moment, up to one small step. One that is not says how long it does not look at
     the clock, by :meth:`estimate_seconds`; one that says neither runs on a thread, where it can be left to itself."""
+    in_place: ClassVar[frozenset[str]] = frozenset()
+    """Fields of the problem that its sessions change in place, see :meth:`Session.change`."""
     ranks: ClassVar[Mapping[ProblemClass, int]] = {}
     """Where ``auto`` takes it among the solvers of a class, the lowest first; not at all where a class is not listed."""
     careful: ClassVar[Mapping[str, Any] | None] = None
@@ -110,6 +114,8 @@ class Solver(ABC):
             return "it takes no linear constraints beyond bounds"
         if problem.constraints and not self.features & Feature.NONLINEAR_ROWS:
             return "it takes no non-linear constraints"
+        if problem.has_cones and not self.features & Feature.CONES:
+            return "it takes no cones, such as norms in g"
         return None
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.certificate import Residuals, completed, verify
 from dcprog.convex.change import NOTHING, UNCHANGED, Change
+from dcprog.convex.cones import Duals
 from dcprog.convex.problem import ConvexProblem, Units
 from dcprog.convex.scaling import Scaling, scaling_of
 from dcprog.errors import CapabilityError, DCProgError, FunctionError, SolverUnavailableError
@@ -58,6 +59,7 @@ class Solution:
     escalations: tuple[str, ...]
     row_duals: Vector
     constraint_duals: Vector
+    cone_duals: Duals = ()
 
 
 @dataclass
@@ -103,6 +105,8 @@ class Dispatcher:
     timings: Timings = field(default_factory=Timings)
     builds: int = 0
     fallback: bool = True
+    moving: frozenset[str] = NOTHING
+    """Fields that changes will move: ``auto`` prefers solvers that take these in place."""
     own: int | None = None
     """How many of the variables are the program's; None: all."""
     solves: int = 0
@@ -111,7 +115,7 @@ class Dispatcher:
 
     def __post_init__(self) -> None:
         self.as_opened, self._change = self.problem, UNCHANGED
-        solvers = chain(self.solver, self.problem, self.needs)
+        solvers = chain(self.solver, self.problem, self.needs, self.moving)
         solvers = solvers if self.fallback else solvers[:1]
         self._attempts = [
             Attempt(s, careful) for s in solvers for careful in (False, True) if not careful or s.careful is not None
@@ -337,4 +341,5 @@ class Dispatcher:
             escalations=tuple(failures),
             row_duals=answer.row_duals,
             constraint_duals=answer.constraint_duals,
+            cone_duals=answer.cone_duals or (),
         )

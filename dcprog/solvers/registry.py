@@ -97,11 +97,14 @@ def everything() -> Iterator[Solver]:
     return map(get, names())
 
 
-def chain(name: str, problem: ConvexProblem, needs: Feature = Feature.NONE) -> list[Solver]:
-    """Solvers for ``problem`` in the order they are tried in: the named one first, then those ``auto`` takes as a rescue."""
+def chain(
+    name: str, problem: ConvexProblem, needs: Feature = Feature.NONE, moving: frozenset[str] = frozenset()
+) -> list[Solver]:
+    """Solvers for ``problem`` in the order they are tried in: the named one first, then those ``auto`` takes as a rescue, of
+    which those come first that change the fields ``moving`` in place."""
     first = [] if name == "auto" else [_required(name, problem, needs)]
-    ranked = sorted((rank, s.name) for s in everything() if (rank := s.rank(problem)) is not None)
-    rescue = [s for s in (get(name) for _, name in ranked) if s.available() and _lack(s, problem, needs) is None]
+    ranks = [(not moving <= s.in_place, rank, s.name) for s in everything() if (rank := s.rank(problem)) is not None]
+    rescue = [s for s in (get(name) for *_, name in sorted(ranks)) if s.available() and _lack(s, problem, needs) is None]
     solvers = first + [s for s in rescue if s.name not in {f.name for f in first}]
     if not solvers:
         raise SolverUnavailableError(

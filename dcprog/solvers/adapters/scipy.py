@@ -57,6 +57,7 @@ class SciPy(Solver):
 
     name = "scipy"
     careful = {}  # noqa: RUF012
+    in_place = frozenset({"Q", "lower", "upper"})
     interruptible = True
     module = "scipy"
     distribution = "scipy"
@@ -116,6 +117,12 @@ class BoxSession(Session):
 
     def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         self.problem, self.options = problem, options
+
+    def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
+        if not problem.is_box:
+            return "a row was switched on"
+        self.problem = problem
+        return None
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         from scipy.optimize import Bounds, minimize

@@ -1,0 +1,186 @@
+"""DCA for DC constraints: inner approximations from a feasible point, an exact penalty until there is one.
+
+Lipp & Boyd, Variations and extension of the convex–concave procedure, Optim. Eng. 17 (2016); Le Thi, Huynh & Pham Dinh, DC
+programming and DCA for general DC programs (2014), whose rule for the weight is ``rule="dca2"``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dcprog.algorithms.base import Algorithm
+from dcprog.algorithms.endings import AlgorithmStopped
+from dcprog.algorithms.kkt import Course
+from dcprog.algorithms.result import State, Status
+from dcprog.errors import CapabilityError, DataError
+from dcprog.program.dc_program import DCProgram
+from dcprog.program.dc_rows import DCRows
+from dcprog.solvers.dispatch import Solution
+from dcprog.typing import Mask, Vector
+
+FEASIBLE = 1e-7
+"""A violation below this share of a row's terms is none."""
+RULES = ("geometric", "dca2")
+LARGEST = 1e10
+"""Weights grow up to so many times their first value."""
+ABOVE = 1.5
+"""Weights of equations stay so many times above their multipliers."""
+LEAST = 1e-3
+"""And above this share of their first value."""
+PERSISTENT = 0.7
+"""Weights of an equation grow where a step leaves more than this share of its violation."""
+
+
+class Penalty(Algorithm):
+    """min g − h over C with pᵢ(x) − qᵢ(x) ≤ 0: every iteration linearises h and all q at xᵏ, vᵢ ∈ ∂qᵢ(xᵏ).
+
+    While xᵏ is infeasible each row has a slack, xᵏ⁺¹ = argmin {g(x) − ⟨u, x⟩ + Σ τᵢsᵢ : pᵢ(x) − qᵢ(xᵏ) − ⟨vᵢ, x − xᵏ⟩ ≤ sᵢ},
+    and the weights τᵢ of violated rows grow by the factor ``growth``. f + Σ τᵢ max(pᵢ − qᵢ, 0) falls in each step. From a
+    feasible point on there are no slacks: all iterates are feasible, and f falls. Rows from an equation keep theirs, with
+    weights just above their multipliers.
+
+    A limit that is feasible is a KKT point where multipliers exist. One that is not, where no weight helps, is a stationary
+    point of the violation.
+
+    Parameters
+    ----------
+    growth : float
+        Factor of the weights, > 1.
+    weight : float
+        The first weights, in units that balance f and the row at the start.
+    rule : str
+        ``"geometric"``, or ``"dca2"``: one weight β for all rows, β ← β + δ₂ if β < min(‖Δx‖⁻¹, ‖λ‖∞ + δ₁), δ₁ = δ₂ = 1 in
+        the same units.
+
+    >>> import dcprog, pyomo.environ as pyo
+    >>> m = pyo.ConcreteModel(); m.x = pyo.Var([0, 1], bounds=(-3, 3), initialize={0: 0.3, 1: 0.5})
+    >>> m.ring = dcprog.DCConstraint(p=1, q=m.x[0]**2 + m.x[1]**2)
+    >>> result = dcprog.solve(dcprog.DCProgram(m, g=(m.x[0] - 0.1)**2 + (m.x[1] - 0.1)**2, h=0))
+    >>> print(result.status, result.stationarity, abs(result["x"]).round(4), result.violation <= 1e-6)
+    converged kkt [0.7071 0.7071] True
+    """
+
+    name = "penalty"
+    takes_dc_constraints = True
+    moves = frozenset({"A", "row_upper"})
+    course = Course
+    stationarity = "kkt"
+
+    def __init__(
+        self,
+        program: DCProgram | None = None,
+        *,
+        growth: float = 1.5,
+        weight: float = 1.0,
+        rule: str = "geometric",
+        **settings: Any,
+    ) -> None:
+        if not 1 < growth < np.inf:
+            raise DataError(f"growth is {growth!r}: pass a factor > 1 by which weights grow")
+        if not 0 < weight < np.inf:
+            raise DataError(f"weight is {weight!r}: pass a number > 0")
+        if rule not in RULES:
+            raise DataError(f"rule is {rule!r}, expected one of {', '.join(RULES)}")
+        self.growth, self.weight, self.rule = growth, weight, rule
+        self.weights = self.first_weights = np.empty(0)
+        self.multipliers: dict[str, np.ndarray] = {}
+        super().__init__(program, **settings)
+
+    @classmethod
+    def check(cls, program: DCProgram) -> None:
+        if program.compiled.dc is None:
+            raise CapabilityError("the program has no DC constraint: use DCA")
+
+    @property
+    def rows(self) -> DCRows:
+        """The DC constraints."""
+        rows = self.program.compiled.dc
+        assert rows is not None
+        return rows
+
+    def begin(self, state: State) -> None:
+        self.first_weights = self.weights = self.weight * self._units(state.x)
+
+    def ceiling(self, state: State) -> float:
+        return state.level if self.is_feasible(state.x) and not self.rows.equation.any() else np.inf
+
+    def merit(self, x: Vector) -> float:
+        """f + Σ τᵢ max(pᵢ − qᵢ, 0), which falls from one weight to the next only."""
+        return self.f(x) + float(self.weights @ self.rows.violations(x))
+
+    def is_feasible(self, x: Vector) -> bool:
+        """Whether every DC constraint holds, relative to its terms."""
+        return bool((self.rows.violations(x) <= FEASIBLE * self.rows.sizes(x)).all())
+
+    def advance(self, state: State) -> State:
+        """One subproblem; without slacks where the point is feasible, and with them if that has no answer."""
+        equation = self.rows.equation
+        if self.is_feasible(state.x):
+            try:
+                return self._step(state, equation)
+            except AlgorithmStopped as stopped:
+                if stopped.status not in (Status.INFEASIBLE, Status.SUBPROBLEM_FAILED):
+                    raise
+        return self._step(state, np.ones(self.rows.count, dtype=bool))
+
+    def inner(self, state: State, slack: Mask) -> Solution:
+        """The subproblem at a state, with the slacks of the mask switched on."""
+        problem = self.dispatcher.as_opened
+        cost = self.program.compiled.cost(self.subgradient(state.x))
+        cost[self.rows.s] = self.weights
+        return self.minimise_cost(cost, state.x, self.rows.linearised(problem, state.x, slack, FEASIBLE))
+
+    def _step(self, state: State, slack: Mask) -> State:
+        solution = self.inner(state, slack)
+        following = self.at(self.next_state(state, solution))
+        self._update(state, following, solution, slack)
+        return following
+
+    def at(self, state: State) -> State:
+        """``state`` with its violation."""
+        return replace(state, violation=float(self.rows.violations(state.x).max(initial=0.0)))
+
+    def grow(self, factor: float) -> bool:
+        """Larger weights for all rows; False where they are as large as they get."""
+        before, most = self.weights, LARGEST * self.first_weights
+        self.weights = np.minimum(factor * before, most)
+        return bool((self.weights > before).any())
+
+    def _update(self, state: State, following: State, solution: Solution, slack: Mask) -> None:
+        """The weights for the next subproblem: larger where a row is violated, and lower again for equations."""
+        rows, there = self.rows, self.rows.violations(following.x)
+        multipliers = -solution.row_duals[rows.first : rows.first + rows.count]
+        violated = slack & (there > FEASIBLE * rows.sizes(following.x))
+        most = LARGEST * self.first_weights
+        if self.rule == "dca2":
+            beta = float((self.weights / self.first_weights).max(initial=0.0))
+            moved = float(np.linalg.norm(following.x - state.x))
+            bound = float((multipliers / self.first_weights).max(initial=0.0)) + 1.0
+            if violated.any() and beta < min(1 / moved if moved else np.inf, bound):
+                self.weights = np.minimum((beta + 1.0) * self.first_weights, most)
+            return
+        # the pair of an equation is violated by the square of a step, whatever its weights: not while that falls by itself
+        persists = violated & (~rows.equation | (there > PERSISTENT * rows.violations(state.x)))
+        grown = np.where(persists, np.minimum(self.growth * self.weights, most), self.weights)
+        net = np.abs(multipliers - multipliers[rows.partner])
+        lowest = np.maximum(ABOVE * net, LEAST * self.first_weights)
+        fallen = np.clip(self.weights / self.growth, lowest, np.maximum(lowest, self.weights))
+        self.weights = np.where(rows.equation & ~persists, fallen, grown)
+
+    def _units(self, x: Vector) -> Vector:
+        """What balances f and each row at x: the ratio of what they vary by, to first order, over the sizes of x."""
+        c, rows = self.program.compiled, self.rows
+        width = c.upper - c.lower
+        usual = float(np.median(np.abs(x[x != 0]))) if x.any() else 1.0
+        sizes = np.where(x != 0, np.abs(x), np.where(np.isfinite(width) & (width > 0), width, usual))
+        slope = np.abs(c.g.gradient(x) - self.subgradient(x))
+        value = float(np.where(np.isfinite(slope), slope, 0.0) @ sizes) or 1.0
+        (pi, pj), (qi, qj) = rows.p.places, rows.q.places
+        entries = np.zeros(rows.count)
+        with np.errstate(all="ignore"):
+            np.add.at(entries, pi, np.abs(rows.p.partials(x)) * sizes[pj])
+            np.add.at(entries, qi, np.abs(rows.q.partials(x)) * sizes[qj])
+        return value / np.where(np.isfinite(entries) & (entries > 0), entries, 1.0)
