@@ -22,11 +22,12 @@ ok    solvers agree
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from dcprog.algorithms.dca import DCA
 from dcprog.algorithms.kkt import kkt_gap
@@ -34,7 +35,8 @@ from dcprog.algorithms.result import State
 from dcprog.algorithms.run import run
 from dcprog.algorithms.start import feasible_start
 from dcprog.algorithms.stopping import MaxIter
-from dcprog.convex.terms import SmoothSum
+from dcprog.convex.problem import ConvexProblem
+from dcprog.convex.terms import LinearTerm, QuadraticTerm, SmoothSum
 from dcprog.errors import ConvexityError, DCProgError
 from dcprog.program.claims import SAMPLES, Samples, check_functions, check_set
 from dcprog.program.dc_program import DCProgram
@@ -139,6 +141,62 @@ def assert_lockstep(
         if shared > max_iter:
             break
     return shared
+
+
+class FrankWolfe:
+    """The Frank–Wolfe method with unit step on the epigraph lift of a DC program,
+
+        min {t − h(x) : (x, t) ∈ D},   D = {(x, t) : x ∈ C, g(x) ≤ t},   sᵏ ∈ argmin {⟨(−u, 1), s⟩ : s ∈ D},   u ∈ ∂h(xᵏ),
+
+    (xᵏ⁺¹, tᵏ⁺¹) = (xᵏ, tᵏ) + (sᵏ − (xᵏ, tᵏ)). It is DCA by another name (Yurtsever & Sra 2022): a theorem, and
+    :func:`assert_lockstep` says whether it holds. The lifted problem is given to a solver as such, a row where g is
+    polyhedral and a convex constraint otherwise, so that nothing of DCA's subproblem is solved here.
+
+    >>> import pyomo.environ as pyo
+    >>> m = pyo.ConcreteModel(); m.x = pyo.Var(bounds=(-3, 2), initialize=1)
+    >>> program = DCProgram(m, g=m.x**2, h=2 * m.x**2 + m.x)
+    >>> assert_lockstep(DCA(program), FrankWolfe(program), tol=1e-6) > 1
+    True
+    """
+
+    def __init__(self, program: DCProgram, *, x0: Any = None, tol: float = 1e-9, max_iter: int = 1000) -> None:
+        self.program, self.x0, self.tol, self.max_iter = program, x0, tol, max_iter
+
+    def __iter__(self) -> Iterator[State]:
+        c = self.program.compiled
+        solver = Dispatcher(_lifted(c.subproblem), own=c.n)
+        x = feasible_start(self.program, self.x0).x
+        z, t = c.lift(x), c.subproblem.value(c.lift(x), c.subproblem.c)
+        yield State(iteration=0, x=x, **c.f.evaluate(x)._asdict())
+        for iteration in range(1, self.max_iter + 1):
+            direction = np.append(np.zeros(len(z)), 1.0)
+            direction[: c.n] = -c.h.gradient(z[: c.n])
+            here = np.append(z, t)
+            s = solver.solve(direction, np.append(z, t + 1.0), feasible=True).z
+            gap = float(direction @ (here - s))
+            z, t = s[:-1], float(s[-1])
+            values = c.f.evaluate(z[: c.n])
+            yield State(iteration=iteration, x=z[: c.n], gap=gap, **values._asdict())
+            if gap <= self.tol * values.size:
+                return
+
+
+def _lifted(p: ConvexProblem) -> ConvexProblem:
+    """(z, t) with ½z'Qz + c'z + φ(z) ≤ t, and nothing to be minimised yet."""
+    n = p.n
+    epigraph = LinearTerm(np.arange(n + 1), np.append(p.c, -1.0))
+    A, row_lower, row_upper = sp.csc_array(sp.hstack([p.A, sp.csc_array((p.m, 1))])), p.row_lower, p.row_upper
+    curved = [*([] if p.Q is None else [QuadraticTerm(p.Q)]), *([] if p.smooth is None else p.smooth.terms)]
+    constraints = [SmoothSum(psi.terms, n + 1) for psi in p.constraints]
+    if curved:
+        constraints.append(SmoothSum([epigraph, *curved], n + 1))
+    else:
+        A = sp.csc_array(sp.vstack([A, sp.csc_array(epigraph.coefficients[None, :])]))
+        row_lower, row_upper = np.append(row_lower, -np.inf), np.append(row_upper, 0.0)
+    return replace(
+        p, c=np.zeros(n + 1), A=A, row_lower=row_lower, row_upper=row_upper, lower=np.append(p.lower, -np.inf),
+        upper=np.append(p.upper, np.inf), Q=None, smooth=None, constraints=tuple(constraints),
+    )  # fmt: skip
 
 
 def _convex(f: SmoothSum, letter: str, points: Matrix) -> Check:

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dcprog.algorithms.accelerated import Accelerated
 from dcprog.algorithms.base import Algorithm
+from dcprog.algorithms.boosted import Boosted
 from dcprog.algorithms.dca import DCA
+from dcprog.algorithms.dstationary import DStationary
+from dcprog.algorithms.inertial import Inertial
 from dcprog.algorithms.penalty import Penalty
+from dcprog.algorithms.proximal import Proximal
 from dcprog.algorithms.result import State
 from dcprog.algorithms.sla import SLA
 from dcprog.errors import DataError, unknown_name
 from dcprog.program.dc_program import DCProgram
 
-ALGORITHMS: dict[str, type[Algorithm]] = {cls.name: cls for cls in (DCA, SLA, Penalty)}
+ALGORITHMS: dict[str, type[Algorithm]] = {
+    cls.name: cls for cls in (DCA, SLA, Boosted, Accelerated, Inertial, Proximal, DStationary, Penalty)
+}
 
 
 def get(name: str) -> type[Algorithm]:
@@ -56,4 +63,19 @@ def maker(algorithm: Any) -> Callable[..., Algorithm]:
     raise DataError(f"algorithm is {algorithm!r}: pass a name such as 'dca', a class derived from Algorithm, or an instance")
 
 
-__all__ = ["ALGORITHMS", "DCA", "SLA", "Algorithm", "Penalty", "State", "get", "maker", "register"]
+__all__ = [
+    "ALGORITHMS",
+    "DCA",
+    "SLA",
+    "Accelerated",
+    "Algorithm",
+    "Boosted",
+    "DStationary",
+    "Inertial",
+    "Penalty",
+    "Proximal",
+    "State",
+    "get",
+    "maker",
+    "register",
+]

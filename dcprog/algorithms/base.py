@@ -214,14 +214,37 @@ class Algorithm(ABC):
         """The largest t ≤ ``most`` with x + t·direction in C, for x ∈ C."""
         return reach(self.program.compiled, x, direction, most, self.dispatcher.units.column)
 
+    def along(self, x: Vector, direction: Vector, t: float) -> Vector:
+        """x + t·direction, without what rounding puts beyond the bounds; ``t`` comes from :meth:`reach`."""
+        c = self.program.compiled
+        return np.clip(x + t * direction, c.lower, c.upper)
+
+    def gap(self, x: Vector, there: Vector, u: Vector) -> float:
+        """g(x) − g(there) + ⟨u, there − x⟩: the gap of criticality at x, if ``there`` minimises g − ⟨u, ·⟩ over C."""
+        return self.program.compiled.f.gap(x, there, u)
+
+    def sizes(self, x: Vector) -> Vector:
+        """The size of each variable at x: |xⱼ|, or how far it came since the start; its unit where it never moved."""
+        c = self.program.compiled
+        size = np.maximum(np.abs(x), self.trace.way(x))
+        D: Vector = np.minimum(np.where(size > 0, size, self.dispatcher.units.column[: c.n]), c.upper - c.lower)
+        return D
+
+    def curvature(self, state: State) -> float:
+        """A curvature ρ to add where no other is known: ρ/2‖D‖² is a tenth of the terms of f, D the :meth:`sizes`, so that
+        it does not depend on units."""
+        D = self.sizes(state.x)
+        area = float(D @ D)
+        size = state.size if state.size > 0 else 1.0
+        return 0.2 * size / area if 0 < area < np.inf else 1.0
+
     def linearised(self, state: State) -> State:
         """The next state of DCA: the minimiser of the plain model at ``state.x``, with the gap of criticality there."""
         began = time.perf_counter()
         u = self.subgradient(state.x)
         self.dispatcher.timings.update += time.perf_counter() - began
         solution = self.minimise(u, state.x)
-        gap = self.program.compiled.f.gap(state.x, solution.x, u)
-        return self.next_state(state, solution, u=u, gap=gap, began=began)
+        return self.next_state(state, solution, u=u, gap=self.gap(state.x, solution.x, u), began=began)
 
     def next_state(
         self,

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from dcprog.errors import DataError
 from dcprog.functions.base import ConicForm, ConvexFunction, Epigraph, QuadraticForm, proved
 from dcprog.functions.checks import matrix, vector
+from dcprog.functions.corners import Corner, corner
 from dcprog.functions.forms import LinearForms
 from dcprog.functions.remembered import Remembered
 from dcprog.typing import Indices, Matrix, Sparse, Vector
@@ -63,6 +64,13 @@ class OfAffine(ConvexFunction):
         if "gradient" not in known:
             known["gradient"] = self.A.T @ np.asarray(self.function.gradient(self.inner(x)), dtype=float)
         return known["gradient"].copy()
+
+    def corners(self, x: Vector, radius: Vector) -> list[Corner] | None:
+        found = self.function.corners(self.inner(x), abs(self.A) @ radius)
+        if found is None:
+            return None
+        turns = [np.asarray((sp.csr_array(c.turns) @ sp.csr_array(self.A)[c.indices]).toarray()) for c in found]
+        return [c for c in (corner(t, np.zeros(len(x))) for t in turns) if c is not None]
 
     def hessian(self, x: Vector) -> Matrix | None:
         H = self.function.hessian(self.inner(x))

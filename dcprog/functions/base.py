@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.functions.conic import ConicForm
+from dcprog.functions.corners import Corner
 from dcprog.typing import Indices, Matrix, Sparse, Vector
 
 
@@ -111,6 +112,11 @@ class ConvexFunction(ABC):
     def quadratic(self, n: int) -> QuadraticForm | None:
         """The function of n variables as a quadratic form, if it is one."""
         return None
+
+    def corners(self, x: Vector, radius: Vector) -> list[Corner] | None:
+        """The kinks at points y with |y − x| ≤ ``radius``, of a function that is a sum of maxima of smooth ones; None where
+        it is not known to be one, or has infinitely many slopes there, as ‖x‖₂ has at 0."""
+        return [] if self.smooth else None
 
     def lower_limits(self, n: int) -> Vector:
         """The domain of the function of n variables: from where on each of them may be."""

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from dcprog.errors import ModelError
 from dcprog.functions.base import ConicForm, ConvexFunction, Epigraph, QuadraticForm, proved
+from dcprog.functions.corners import Corner
 from dcprog.functions.indices import increases
 from dcprog.typing import Indices, Matrix, Vector
 
@@ -44,6 +45,13 @@ class OfSum(ConvexFunction):
 
     def gradient(self, x: Vector) -> Vector:
         return np.tile(self.function.gradient(self._sum(x)), self.parts)
+
+    def corners(self, x: Vector, radius: Vector) -> list[Corner] | None:
+        inner = self.function.corners(self._sum(x), self._sum(radius))
+        if inner is None:
+            return None
+        shifts = len(x) // self.parts * np.arange(self.parts)
+        return [Corner((shifts[:, None] + c.indices).ravel(), np.tile(c.turns, self.parts)) for c in inner]
 
     def hessian(self, x: Vector) -> Matrix | None:
         hessian = self.function.hessian(self._sum(x))
@@ -101,6 +109,13 @@ class Repeated(ConvexFunction):
 
     def gradient(self, x: Vector) -> Vector:
         return self._added_up(self.function.gradient(x[self.positions]))
+
+    def corners(self, x: Vector, radius: Vector) -> list[Corner] | None:
+        inner = self.function.corners(x[self.positions], radius[self.positions])
+        if inner is None:
+            return None
+        S = self._selection
+        return [Corner(np.arange(len(x)), np.asarray(c.turns @ S[c.indices].toarray())) for c in inner]
 
     def hessian(self, x: Vector) -> Vector | Matrix | None:
         H = self.function.hessian(x[self.positions])

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from dcprog.functions.base import ConvexFunction, Epigraph, QuadraticForm, proved
 from dcprog.functions.checks import number
 from dcprog.functions.conic import ConicForm, exponentials
+from dcprog.functions.corners import Corner, separable
 from dcprog.typing import Vector
 
 
@@ -146,6 +147,9 @@ class Hinge(Loss):
 
     def slope(self, x: Vector) -> Vector:
         return (x > 0).astype(float)
+
+    def corners(self, x: Vector, radius: Vector) -> list[Corner]:
+        return separable(np.flatnonzero(np.abs(x) <= radius), np.zeros(len(x)), np.ones(len(x)), self.gradient(x))
 
     def curvature(self, x: Vector) -> Vector:
         return np.zeros_like(x)

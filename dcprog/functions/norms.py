@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from dcprog.errors import DataError
 from dcprog.functions.base import ConicForm, ConvexFunction, proved
 from dcprog.functions.checks import nonnegative
+from dcprog.functions.corners import Corner
 from dcprog.typing import Indices, Matrix, Sparse, Vector
 
 
@@ -38,6 +39,9 @@ class Norm2(ConvexFunction):
         scaled = x / largest
         gradient: Vector = scaled / np.linalg.norm(scaled)
         return gradient
+
+    def corners(self, x: Vector, radius: Vector) -> list[Corner] | None:
+        return None if (np.abs(x) <= radius).all() else []
 
     def hessian(self, x: Vector) -> Matrix | None:
         length = self.value(x)
@@ -95,6 +99,10 @@ class GroupNorm(ConvexFunction):
         gradient = np.zeros_like(x)
         np.add.at(gradient, self.positions, self._units(x[self.positions]) * np.repeat(self.weights, self.sizes))
         return gradient
+
+    def corners(self, x: Vector, radius: Vector) -> list[Corner] | None:
+        away = np.logical_or.reduceat((np.abs(x) > radius)[self.positions], self._ends[:-1])
+        return [] if (away | (self.weights == 0)).all() else None
 
     def hessian(self, x: Vector) -> Matrix | None:
         part = x[self.positions]

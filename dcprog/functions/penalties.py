@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from dcprog.errors import ModelError
 from dcprog.functions.base import ConvexFunction, Epigraph, proved
 from dcprog.functions.checks import number
+from dcprog.functions.corners import Corner, separable
 from dcprog.functions.norms import Norm2
 from dcprog.functions.polyhedral import L1Norm
 from dcprog.typing import Matrix, Vector
@@ -113,6 +114,11 @@ class Remainder(ConvexFunction):
     def gradient(self, w: Vector) -> Vector:
         gradient: Vector = np.sign(w) * (self.slope_at_zero - self.penalty.slope(np.abs(w)))
         return gradient
+
+    def corners(self, x: Vector, radius: Vector) -> list[Corner] | None:
+        """Those of the penalty at |x|; there is none at 0."""
+        inner = self.penalty.corners(np.abs(x), radius)
+        return None if inner is None else [Corner(c.indices, c.turns * np.sign(x[c.indices])) for c in inner]
 
     def hessian(self, w: Vector) -> Vector:
         return self.penalty.curvature(np.abs(w))
@@ -254,6 +260,10 @@ class CappedL1(SeparablePenalty):
     def slope(self, v: Vector) -> Vector:
         return np.where(v <= self.theta, 1 / self.theta, 0.0)
 
+    def corners(self, x: Vector, radius: Vector) -> list[Corner]:
+        left, right = np.full(len(x), -1 / self.theta), np.zeros(len(x))
+        return separable(np.flatnonzero(np.abs(x - self.theta) <= radius), left, right, self.gradient(x))
+
     def curvature(self, v: Vector) -> Vector:
         return np.zeros_like(v)
 
@@ -364,6 +374,9 @@ class L1MinusL2(Penalty):
 
     def slope(self, v: Vector) -> Vector:
         return 1 - self._norm.gradient(v)
+
+    def corners(self, x: Vector, radius: Vector) -> list[Corner] | None:
+        return self._norm.corners(x, radius)
 
     def hessian(self, v: Vector) -> Matrix | None:
         return self._norm.hessian(v)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,12 @@ import scipy.sparse as sp
 from dcprog.errors import ModelError
 from dcprog.functions.base import ConvexFunction, Epigraph, proved
 from dcprog.functions.checks import count, matrix, nonnegative
+from dcprog.functions.corners import Corner, corner, near, separable
 from dcprog.functions.forms import LinearForms
 from dcprog.typing import Sparse, Vector
+
+MOST = 64
+"""So many pieces that meet are written out."""
 
 
 @proved
@@ -38,6 +44,11 @@ class PiecewiseMaximum(ConvexFunction):
 
     def gradient(self, x: Vector) -> Vector:
         return self.forms.row(int(np.argmax(self.forms(x))))
+
+    def corners(self, x: Vector, radius: Vector) -> list[Corner]:
+        slopes = self.forms.A.toarray() if sp.issparse(self.forms.A) else np.asarray(self.forms.A)
+        found = corner(near(self.forms(x), slopes, radius), self.gradient(x))
+        return [] if found is None else [found]
 
     def epigraph(self, n: int) -> Epigraph:
         """min t with A x − t ≤ −b."""
@@ -67,6 +78,10 @@ class L1Norm(ConvexFunction):
 
     def gradient(self, x: Vector) -> Vector:
         return self._weighted(np.sign(x))
+
+    def corners(self, x: Vector, radius: Vector) -> list[Corner]:
+        w = self._weighted(np.ones(len(x)))
+        return separable(np.flatnonzero(np.abs(x) <= radius), -w, w, self.gradient(x))
 
     def epigraph(self, n: int) -> Epigraph:
         """min w't with −t ≤ x ≤ t."""
@@ -112,6 +127,21 @@ class LargestSum(ConvexFunction):
         gradient[np.argsort(-x, kind="stable")[: self.k]] = 1.0
         return gradient
 
+    def corners(self, x: Vector, radius: Vector) -> list[Corner] | None:
+        """Of the components that may be among the largest, or not, all choices of as many as there are."""
+        order = np.argsort(-x, kind="stable")
+        last, beyond = (x - radius)[order[: self.k]].min(), (x + radius)[order[self.k :]].max(initial=-np.inf)
+        open_ = np.flatnonzero((x + radius >= last) & (x - radius <= beyond))
+        free = self.k - int((~np.isin(order[: self.k], open_)).sum())
+        if comb(len(open_), free) > MOST:
+            return None
+        slopes = np.zeros((comb(len(open_), free), len(x)))
+        slopes[:, np.setdiff1d(order[: self.k], open_)] = 1.0
+        for slope, chosen in zip(slopes, combinations(open_, free), strict=True):
+            slope[list(chosen)] = 1.0
+        found = corner(near(slopes @ x, slopes, radius), self.gradient(x))
+        return [] if found is None else [found]
+
     def epigraph(self, n: int) -> Epigraph:
         """min ks + e'u with u ≥ x − s and u ≥ 0."""
         eye, none = sp.eye_array(n, format="csr"), sp.csr_array((n, n))
@@ -145,6 +175,12 @@ class MaxNorm(ConvexFunction):
         gradient = np.zeros_like(x)
         gradient[largest] = np.sign(x[largest])
         return gradient
+
+    def corners(self, x: Vector, radius: Vector) -> list[Corner]:
+        close = np.flatnonzero(np.abs(x) + radius >= (np.abs(x) - radius).max())
+        eye = np.eye(len(x))[close]
+        found = corner(near(np.concatenate([x[close], -x[close]]), np.vstack([eye, -eye]), radius), self.gradient(x))
+        return [] if found is None else [found]
 
     def epigraph(self, n: int) -> Epigraph:
         """min t with −t ≤ xⱼ ≤ t for all j."""
