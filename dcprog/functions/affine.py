@@ -14,6 +14,7 @@ from dcprog.errors import DataError
 from dcprog.functions.base import ConicForm, ConvexFunction, Epigraph, QuadraticForm, proved
 from dcprog.functions.checks import matrix, vector
 from dcprog.functions.forms import LinearForms
+from dcprog.functions.norms import Norm2
 from dcprog.typing import Indices, Matrix, Sparse, Vector
 
 ROUNDING = 1e-12
@@ -47,7 +48,7 @@ class OfAffine(ConvexFunction):
         self.b: Vector = _right(b, self.A)
         _check_rows(function, self.A)
         self.dimension = int(self.A.shape[1])
-        self.smooth = function.smooth
+        self.smooth = function.smooth or (isinstance(function, Norm2) and _misses_zero(self.A, self.b))
         self.hessian_operations = function.hessian_operations + self._gram_operations
 
     def value(self, x: Vector) -> float:
@@ -166,6 +167,12 @@ def of_affine(function: ConvexFunction, A: Sparse, b: Vector) -> OfAffine:
 
 def _right(b: object, A: Sparse) -> Vector:
     return np.zeros(A.shape[0]) if b is None else vector("b", b, int(A.shape[0]))
+
+
+def _misses_zero(A: Sparse, b: Vector) -> bool:
+    """Whether some entry of Ax + b is a constant other than 0, as in √(x² + 1): the norm is smooth then."""
+    empty = np.asarray(abs(A).sum(axis=1)).ravel() == 0
+    return bool((b[empty] != 0).any())
 
 
 def _check_rows(function: ConvexFunction, A: Sparse) -> None:

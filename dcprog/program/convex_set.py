@@ -203,8 +203,8 @@ class ConvexSet:
         slots = slots_of(found.outer, lambda i: (known[i][0], np.inf) if i in known else self._bounds_of(i))
         if not rises(found.outer, new, slots) or not is_convex(found.outer, slots):
             raise ModelError(
-                f"{inside.pop()} stands inside a product, power or function in {where} that is not known to be convex and to "
-                "rise with it: add a variable t with the constraint t ≥ … to the model and use t"
+                f"{inside.pop()} stands inside a product, power or function in {where} that is not known to be convex and "
+                "to rise with it: add a variable t with the constraint t ≥ … to the model and use t"
             )
         renamed = {}
         for i, inner in zip(new, found.inner, strict=True):
