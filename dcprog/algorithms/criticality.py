@@ -218,7 +218,7 @@ class Criticality:
         p, n = self.compiled.subproblem, self.compiled.n
         sizes = np.maximum(np.where(around.D > 0, around.D, self.unit), LEAST_SIZE * np.minimum(self.unit, 1.0))
         sizes[:n] = np.maximum(sizes[:n], np.minimum(self.unit[:n], trace.way(around.z[:n])))
-        return p.is_box or violation(p, around.z, sizes) <= FEASIBLE
+        return p.is_box or violation(p, around.z, sizes, FEASIBLE) <= FEASIBLE
 
     def _visible(self, around: Around) -> Mask:
         """The columns that nothing hides: r is small for its own terms, or what it could bring is rounding."""
@@ -228,10 +228,12 @@ class Criticality:
         visible: Mask = held | (size <= EVERY_COLUMN * around.least) | (size * around.D <= ROUNDING * around.T)
         if visible.all() or not p.m:
             return visible
-        terms = around.slopes + p.A_size.T @ np.abs(around.rows)
-        visible = visible | (size <= EVERY_COLUMN * terms)
+        hidden = np.flatnonzero(~visible)
+        of_hidden = around.slopes[hidden] + abs(p.A[:, hidden]).T @ np.abs(around.rows)
+        visible[hidden] = size[hidden] <= EVERY_COLUMN * of_hidden
         if visible.all():
             return visible
+        terms = around.slopes + p.A_size.T @ np.abs(around.rows)
         noise = DUAL_NOISE * (p.A_size.T @ usual_duals(p, terms))
         either: Mask = visible | (size <= EVERY_COLUMN * noise)
         return either

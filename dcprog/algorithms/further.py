@@ -132,7 +132,7 @@ def _is_feasible(compiled: Compiled, x: Vector, before: Vector) -> bool:
     here, there = _lifted(compiled, x), _lifted(compiled, before)
     sizes = np.maximum(np.abs(here), np.abs(there))
     units = C.units(np.where(sizes > 0, sizes, 1.0))
-    return feasibility(C, here, units) <= max(FEASIBLE, feasibility(C, there, units))
+    return feasibility(C, here, units, FEASIBLE) <= max(FEASIBLE, feasibility(C, there, units, FEASIBLE))
 
 
 def _lifted(compiled: Compiled, x: Vector) -> Vector:

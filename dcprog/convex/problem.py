@@ -35,6 +35,10 @@ class ProblemClass(str, Enum):
         return self.value
 
 
+LARGE = 100_000
+"""From so many entries on, picking columns takes less time than a product with all of them."""
+
+
 @dataclass(frozen=True, eq=False)
 class Units:
     """What counts as 1 of each variable (``column``), and of each row of A: the least of its terms."""
@@ -141,11 +145,18 @@ class ConvexProblem:
         column = np.repeat(np.arange(self.n), np.diff(self.Q.indptr))
         return np.flatnonzero(self.Q.indices == column)
 
+    def unlike(self, other: ConvexProblem) -> frozenset[str]:
+        """The fields in which a linear or quadratic problem differs from another one, costs aside."""
+        limits = ("lower", "upper", "row_lower", "row_upper")
+        moved = {name for name in limits if not np.array_equal(getattr(self, name), getattr(other, name))}
+        moved |= {name for name in ("A", "Q") if not _equal_matrices(getattr(self, name), getattr(other, name))}
+        return frozenset(moved)
+
     def differs_in_cost_alone(self, other: ConvexProblem) -> bool:
         """Whether solvers that hold one can go on with the other. Smooth functions cannot be compared: never with them."""
         if {self.problem_class, other.problem_class} & {ProblemClass.NLP, ProblemClass.CONIC}:
             return False
-        return _equal_matrices(self.A, other.A) and _equal_matrices(self.Q, other.Q) and _equal_limits(self, other)
+        return not self.unlike(other)
 
     @property
     def is_box(self) -> bool:
@@ -158,6 +169,23 @@ class ConvexProblem:
         return np.equal(self.row_lower, self.row_upper)
 
     @cached_property
+    def row_limits(self) -> Vector:
+        """The larger absolute limit of each row, of those that are finite."""
+        both = np.abs(np.array([self.row_lower, self.row_upper]))
+        limits: Vector = np.where(np.isfinite(both), both, 0.0).max(axis=0)
+        return limits
+
+    @cached_property
+    def dual_limits(self) -> tuple[Vector, Vector]:
+        """The signs that a row dual may have: it is 0 on the side on which the row has no limit."""
+        return np.where(np.isfinite(self.row_upper), -np.inf, 0.0), np.where(np.isfinite(self.row_lower), np.inf, 0.0)
+
+    @cached_property
+    def has_stored_zeros(self) -> bool:
+        """Whether A stores entries that are 0."""
+        return bool(self.A.count_nonzero() < self.A.nnz)
+
+    @cached_property
     def A_transposed(self) -> Sparse:  # noqa: N802
         """A', made once: SciPy makes a new matrix at every ``.T``."""
         return self.A.T
@@ -166,6 +194,16 @@ class ConvexProblem:
     def A_size(self) -> Sparse:  # noqa: N802 (its name in the formula)
         """|A|, entry by entry."""
         return abs(self.A)
+
+    def activity(self, z: Vector) -> Vector:
+        """Az, by the columns with zⱼ ≠ 0 alone where that is faster."""
+        if self.A.nnz >= LARGE:
+            used = np.flatnonzero(z)
+            if 4 * used.size <= self.n:
+                few: Vector = self.A[:, used] @ z[used]
+                return few
+        activity: Vector = self.A @ z
+        return activity
 
     def row_terms(self, z: Vector) -> Vector:
         """|A||z|, by the columns with zⱼ ≠ 0 alone where they are few."""
@@ -207,11 +245,6 @@ class ConvexProblem:
         """Hessian of the objective."""
         H = sp.csc_array((self.n, self.n)) if self.Q is None else self.Q
         return H if self.smooth is None else H + self.smooth.hessian(z)
-
-
-def _equal_limits(one: ConvexProblem, other: ConvexProblem) -> bool:
-    names = ("lower", "upper", "row_lower", "row_upper")
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 
 def _equal_matrices(one: Sparse | None, other: Sparse | None) -> bool:

@@ -152,13 +152,19 @@ class FunctionTerm:
         return self.weight * float(value)
 
     def add_gradient(self, z: Vector, out: Vector) -> None:
-        np.add.at(out, self.indices, self.weight * self._gradient(z))
+        self._add(self.weight * self._gradient(z), out)
 
     def size(self, z: Vector) -> float:
         return abs(self.value(z))
 
     def add_gradient_size(self, z: Vector, out: Vector) -> None:
-        np.add.at(out, self.indices, np.abs(self.weight * self._gradient(z)))
+        self._add(np.abs(self.weight * self._gradient(z)), out)
+
+    def _add(self, part: Vector, out: Vector) -> None:
+        if len(self.support) == len(self.indices):
+            out[self.indices] += part
+        else:
+            np.add.at(out, self.indices, part)
 
     def _gradient(self, z: Vector) -> Vector:
         gradient = np.asarray(self._call("gradient", z), dtype=float)

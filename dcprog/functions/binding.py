@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from pyomo.common.enums import maximize, minimize
 from pyomo.core.base.indexed_component_slice import IndexedComponent_slice
+from pyomo.core.base.var import VarData
 from pyomo.core.expr.numeric_expr import MaxExpression, NumericExpression
 from pyomo.core.expr.numvalue import is_potentially_variable, native_numeric_types
 from pyomo.core.expr.relational_expr import RelationalExpression
@@ -133,9 +134,8 @@ def _holds_variables(given: Any) -> bool:
 def _arguments(given: Any, what: str) -> list[Any]:
     """The scalar variables, affine expressions and numbers in ``given``."""
     arguments = list(flatten(given))
-    for a in arguments:
-        if type(a) in native_numeric_types:
-            continue
+    plain = {kind for kind in set(map(type, arguments)) if kind in native_numeric_types or issubclass(kind, VarData)}
+    for a in (a for a in arguments if type(a) not in plain):
         if not getattr(a, "is_numeric_type", bool)():
             raise ModelError(f"{what} takes variables, got {type(a).__name__} {a}: pass m.x, m.x[1] or a list of them")
         if a.is_expression_type() and a.polynomial_degree() not in (0, 1):

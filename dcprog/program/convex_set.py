@@ -71,15 +71,15 @@ class ConvexSet:
         kept = component.unchanged()
         if not kept.all():
             matrix, lower, upper = sp.csc_array(sp.csr_array(matrix)[kept]), lower[kept], upper[kept]
-        fixed = np.array([v.fixed for v in component.variables], dtype=bool)
-        if fixed.any():
-            values = np.array([constant(v) for v in component.variables if v.fixed])
-            shift = matrix[:, np.flatnonzero(fixed)] @ values
-            matrix, lower, upper = matrix[:, np.flatnonzero(~fixed)], lower - shift, upper - shift
-        try:
-            columns = np.array([self.index[id(v)] for v in component.variables if not v.fixed], dtype=np.int64)
-        except KeyError:
-            raise ModelError(f"{component.name} has variables of another model: use variables of one model") from None
+        columns = np.array([self.index.get(id(v), -1) for v in component.variables], dtype=np.int64)
+        away = np.flatnonzero(columns < 0)
+        if away.size:
+            absent = [component.variables[j] for j in away.tolist()]
+            if not all(v.fixed for v in absent):
+                raise ModelError(f"{component.name} has variables of another model: use variables of one model")
+            shift = matrix[:, away] @ np.array([constant(v) for v in absent])
+            matrix, lower, upper = matrix[:, np.flatnonzero(columns >= 0)], lower - shift, upper - shift
+            columns = columns[columns >= 0]
         self._blocks.append((_place(matrix, columns, self.n), lower, upper))
 
     def add_constraint(self, constraint: Any, declared: bool) -> None:

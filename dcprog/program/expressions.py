@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -76,7 +77,8 @@ class Parts:
             blocks.append(half + half.T)
         for indices, form in self.forms:
             q = sp.coo_array(form.Q)
-            blocks.append(sp.coo_array((q.data, (indices[q.row], indices[q.col])), shape=(size, size)))
+            if q.nnz:
+                blocks.append(sp.coo_array((q.data, (indices[q.row], indices[q.col])), shape=(size, size)))
         Q = sp.csc_array(sum(blocks[1:], blocks[0])) if blocks else None
         if Q is not None:
             Q.eliminate_zeros()
@@ -110,8 +112,15 @@ class _Reader:
 
     def __init__(self, parts: Parts, index: Mapping[int, int]) -> None:
         self.parts, self.index = parts, index
-        self.fixed, self.recorder = Fixed(), Recorder(index)
         self.roots: list[Root] = []
+
+    @cached_property
+    def fixed(self) -> Fixed:
+        return Fixed()
+
+    @cached_property
+    def recorder(self) -> Recorder:
+        return Recorder(self.index)
 
     def read(self, expression: Any) -> None:
         stack = [(expression, 1.0)]
@@ -164,8 +173,9 @@ class _Reader:
 
     def _function(self, node: Any, weight: float) -> None:
         """weight · f of variables, or of linear forms where some arguments are expressions, numbers or fixed."""
-        if all(map(_is_free, node.args)):
-            positions = np.array([position(v, self.index) for v in node.args], dtype=np.int64)
+        known = [self.index.get(id(v), -1) for v in node.args]
+        if min(known) >= 0 or all(map(_is_free, node.args)):
+            positions = np.array([position(v, self.index) for v in node.args] if min(known) < 0 else known, dtype=np.int64)
             self.parts.functions.append(BoundFunction(weight, *merged(node.function, positions)))
             return
         forms = [self._linear_form(argument, node) for argument in node.args]

@@ -13,13 +13,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Answer, Claim
+from dcprog.convex.change import same_pattern
 from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.errors import CapabilityError
 from dcprog.solvers.adapters.clarabel_cones import Lifted, resized
 from dcprog.solvers.adapters.piqp import sparse_operations
-from dcprog.solvers.adapters.qp import INFINITY, answer, apply_options, hessian_of, rows_of
+from dcprog.solvers.adapters.qp import INFINITY, Rows, answer, apply_options, hessian_of, rows_of
 from dcprog.solvers.base import Feature, Session, Solver
-from dcprog.typing import Vector
+from dcprog.typing import Sparse, Vector
 
 CLAIMS = {
     "Solved": Claim.OPTIMAL,
@@ -68,15 +69,11 @@ class ClarabelSession(Session):
     def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         import clarabel
 
-        self.problem = problem
-        self.rows = rows_of(problem, (problem.lower > -INFINITY) | (problem.upper < INFINITY))
+        self.problem, self.rows = problem, _all_rows(problem)
         lower, upper, eq = self.rows.lower, self.rows.upper, self.rows.equality
         self.equal, self.above, self.below = (
             np.flatnonzero(k) for k in (eq, ~eq & (upper < np.inf), ~eq & (lower > -np.inf))
         )
-        K = self.rows.K.tocsr()
-        G = sp.csc_matrix(sp.vstack([K[self.equal], K[self.above], -K[self.below]]))
-        b = np.concatenate([upper[self.equal], upper[self.above], -lower[self.below]])
         self.settings = settings = clarabel.DefaultSettings()
         settings.verbose, settings.max_threads = False, 1
         settings.presolve_enable = False  # it would drop rows, and then the cost could not be changed any more
@@ -87,17 +84,44 @@ class ClarabelSession(Session):
         apply_options("clarabel", settings, options)
         self.limit, settings.time_limit = settings.time_limit, np.inf
         cones = [clarabel.ZeroConeT(len(self.equal)), clarabel.NonnegativeConeT(len(self.above) + len(self.below))]
-        P, q = hessian_of(problem), problem.c
         self.lifted = Lifted(problem) if problem.smooth is not None or problem.constraints else None
         if self.lifted is not None:
-            ours, right, theirs = self.lifted.rows()
-            G, b, cones = sp.csc_matrix(sp.vstack([resized(G, self.lifted.size), ours])), np.append(b, right), cones + theirs
-            P, q = self.lifted.hessian(P), self.lifted.cost(q)
+            cones += self.lifted.rows()[2]
             settings.chordal_decomposition_enable = False  # it would forbid another cost, too
-        self.data = sp.triu(P, format="csc"), q, G, b, cones, settings
+        self.cones = cones
         if options:
             self._check(options)
         self.solver: Any = None
+
+    def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
+        if "constraints" in moved:
+            return "cones are laid out when the problem is opened"
+        rows = _all_rows(problem)
+        refusal = self.rows.differs(rows)
+        if refusal is not None:
+            return refusal
+        if not same_pattern(hessian_of(problem), hessian_of(self.problem)):
+            return "Q has another pattern"
+        self.problem, self.rows = problem, rows
+        if self.solver is not None:
+            P, G, b = self._data()
+            self.solver.update(b=b, **({"P": P.data, "A": G.data} if moved & {"A", "Q"} else {}))
+        return None
+
+    def _data(self) -> tuple[Sparse, Sparse, Vector]:
+        """The upper triangle of Q, G and b."""
+        K, lower, upper = self.rows.K.tocsr(), self.rows.lower, self.rows.upper
+        G = sp.csc_matrix(sp.vstack([K[self.equal], K[self.above], -K[self.below]]))
+        b = np.concatenate([upper[self.equal], upper[self.above], -lower[self.below]])
+        P = hessian_of(self.problem)
+        if self.lifted is not None:
+            ours, right, _ = self.lifted.rows()
+            P, b = self.lifted.hessian(P), np.append(b, right)
+            G = sp.csc_matrix(sp.vstack([resized(G, self.lifted.size), ours]))
+        return sp.triu(P, format="csc"), G, b
+
+    def _cost(self, c: Vector) -> Vector:
+        return c if self.lifted is None else self.lifted.cost(c)
 
     def _check(self, options: Mapping[str, Any]) -> None:
         """Refuse values that a setting does not take, on the smallest problem there is."""
@@ -117,8 +141,9 @@ class ClarabelSession(Session):
         if self.solver is None:
             if limit < np.inf and (estimate := Clarabel().estimate_seconds(self.problem)) >= limit:
                 return Answer(Claim.TIME_LIMIT, message=f"its set-up takes about {estimate:.1g} s")
-            self.solver = clarabel.DefaultSolver(*self.data)
-        self.solver.update(q=c if self.lifted is None else self.lifted.cost(c))
+            P, G, b = self._data()
+            self.solver = clarabel.DefaultSolver(P, self._cost(self.problem.c), G, b, self.cones, self.settings)
+        self.solver.update(q=self._cost(c))
         # One that is left to itself ends at its next iteration, and is not used again.
         solver, self.solver = self.solver, None
         found = _run(solver, deadline)
@@ -137,6 +162,11 @@ class ClarabelSession(Session):
             return whole
         mu, v = self.lifted.duals(s[k_end:])
         return replace(whole, constraint_duals=mu, cone_duals=v)
+
+
+def _all_rows(problem: ConvexProblem) -> Rows:
+    """The rows, and the variables that have a bound as further ones."""
+    return rows_of(problem, (problem.lower > -INFINITY) | (problem.upper < INFINITY))
 
 
 def _run(solver: Any, deadline: float) -> Any:

@@ -58,11 +58,12 @@ class Lifted:
 
     def hessian(self, Q: Sparse) -> Sparse:
         """Q, with the quadratic costs of φ and t."""
-        total = sp.coo_array((self.size, self.size))
-        for at, P in [(np.arange(self.problem.n), Q), *self.curvature]:
-            part = sp.coo_array(P)
-            total = total + sp.coo_array((part.data, (at[part.row], at[part.col])), shape=total.shape)
-        return sp.csc_matrix(total)
+        parts = [(np.arange(self.problem.n), sp.coo_array(Q)), *((at, sp.coo_array(P)) for at, P in self.curvature)]
+        data, rows, cols = (
+            np.concatenate(pieces)
+            for pieces in zip(*((part.data, at[part.row], at[part.col]) for at, part in parts), strict=True)
+        )
+        return sp.csc_matrix((data, (rows, cols)), shape=(self.size, self.size))  # zeros that are stored may move
 
     def rows(self) -> tuple[Sparse, Vector, list[Any]]:
         """G, b and the cones of our rows Gx + s = b, s ∈ K."""

@@ -152,6 +152,12 @@ class _Session(Session):
         self._ipopt = self._callbacks.load()
         self._last: tuple[Vector, _Point] | None = None
 
+    def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
+        refusal = self._callbacks.change(problem)
+        if refusal is None:
+            self._problem = problem
+        return refusal
+
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         deadline = time.monotonic() + (1e9 if time_limit is None else time_limit)
         if time_limit is not None and time_limit < self._factorisation:
