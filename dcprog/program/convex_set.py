@@ -42,8 +42,8 @@ class ConvexSet:
         self._rows: list[tuple[dict[int, float], float, float]] = []
         self._smooth_rows: list[list[SmoothTerm]] = []
         self._kinks: list[tuple[int, Tape]] = []
-        self._least: dict[int, float] = {}
-        """Lower bounds of epigraph variables: an outer function that rises from there on may do anything below."""
+        self._ranges: dict[int, tuple[float, float]] = {}
+        """Bounds of epigraph variables: an outer function that is convex and rises between them may do anything beyond."""
         self._epigraphs: list[tuple[range, Indices, Epigraph]] = []
         self._cones: list[tuple[int, BoundFunction]] = []
         self._depth = 0
@@ -55,7 +55,7 @@ class ConvexSet:
         """A set that can grow on its own; what is in it is shared."""
         other = copy(self)
         other._blocks, other._rows = list(self._blocks), list(self._rows)
-        other._epigraphs, other._cones, other._least = list(self._epigraphs), list(self._cones), dict(self._least)
+        other._epigraphs, other._cones, other._ranges = list(self._epigraphs), list(self._cones), dict(self._ranges)
         other._smooth_rows, other._kinks, other.origins = list(self._smooth_rows), list(self._kinks), list(self.origins)
         return other
 
@@ -106,8 +106,7 @@ class ConvexSet:
         self._origin = ("a piece of a maximum in g", False)
         smooth = self._without_kinks(g, "g")
         N = self.size
-        epigraph = np.full(N - self.n, np.inf)
-        least = np.array([self._least.get(i, -np.inf) for i in range(self.n, N)])
+        ranges = np.array([self._ranges.get(i, (-np.inf, np.inf)) for i in range(self.n, N)]).reshape(-1, 2)
         A, row_lower, row_upper = self._stack()
         terms = self._nonlinear_terms(smooth)
         return ConvexProblem(
@@ -116,8 +115,8 @@ class ConvexSet:
             A=A,
             row_lower=row_lower,
             row_upper=row_upper,
-            lower=np.concatenate([self._lower, least]),
-            upper=np.concatenate([self._upper, epigraph]),
+            lower=np.concatenate([self._lower, ranges[:, 0]]),
+            upper=np.concatenate([self._upper, ranges[:, 1]]),
             smooth=SmoothSum(terms, N) if terms else None,
             constraints=tuple(SmoothSum(row, N) for row in self._smooth_rows),
         )
@@ -200,7 +199,7 @@ class ConvexSet:
         ranges = [range_of(inner, self._bounds_of) for inner in found.inner]
         new = range(self.size, self.size + len(ranges))
         known = dict(zip(new, ranges, strict=True))
-        slots = slots_of(found.outer, lambda i: (known[i][0], np.inf) if i in known else self._bounds_of(i))
+        slots = slots_of(found.outer, lambda i: known[i] if i in known else self._bounds_of(i))
         if not rises(found.outer, new, slots) or not is_convex(found.outer, slots):
             raise ModelError(
                 f"{inside.pop()} stands inside a product, power or function in {where} that is not known to be convex and "
@@ -213,7 +212,7 @@ class ConvexSet:
             if name == "abs":
                 parts.append(_negated(parts[0]))
             t = self._epigraph_variable(parts, inner, where)
-            self._least[t] = known[i][0]
+            self._ranges[t] = known[i]
             renamed[i] = t
         variables = tuple(renamed.get(i, i) for i in found.outer.variables)
         _add_to(out, _parts_of(found.outer._replace(variables=variables), self.n), 1.0)
