@@ -37,6 +37,7 @@ _HOMES = {
     "ConvexFunction": "functions",
     "maximum": "functions",
     "MatrixConstraint": "program.matrix_constraint",
+    "DCConstraint": "program.dc_constraint",
     "DCProgram": "program.dc_program",
     "Family": "program.family",
     "Result": "algorithms.result",
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     from dcprog.algorithms.run import solve
     from dcprog.algorithms.stopping import Gap, MaxIter, Step, TimeLimit
     from dcprog.functions import ConvexFunction, maximum
+    from dcprog.program.dc_constraint import DCConstraint
     from dcprog.program.dc_program import DCProgram
     from dcprog.program.family import Family
     from dcprog.program.matrix_constraint import MatrixConstraint
@@ -83,6 +85,7 @@ __all__ = [  # without estimators and studies: "from dcprog import *" loads no s
     "DCA",
     "SLA",
     "ConvexFunction",
+    "DCConstraint",
     "DCProgram",
     "Family",
     "Gap",

@@ -26,7 +26,7 @@ from dcprog.convex.answer import Claim
 from dcprog.convex.certificate import TOLERANCE, value_of_violation, value_size
 from dcprog.convex.change import UNCHANGED, Change
 from dcprog.convex.problem import ConvexProblem
-from dcprog.errors import DataError, FunctionError, SolverFailedError
+from dcprog.errors import CapabilityError, DataError, FunctionError, SolverFailedError
 from dcprog.program.dc_program import DCProgram
 from dcprog.program.merged import Evaluation
 from dcprog.solvers.base import Feature
@@ -77,6 +77,7 @@ class Algorithm(ABC):
     """What the solver has to offer."""
     moves_diagonal: ClassVar[bool] = False
     """Whether its changes move the diagonal of Q: the problem is then opened with room for one."""
+    takes_dc_constraints: ClassVar[bool] = False
     plain: ClassVar[bool] = False
     """Whether :meth:`advance` minimises the plain model at the state it is given, so that its gap is the certificate's."""
     course: ClassVar[type[Course]] = Course
@@ -104,6 +105,11 @@ class Algorithm(ABC):
         )  # fmt: skip
         if program is None:
             return
+        if program.compiled.dc is not None and not self.takes_dc_constraints:
+            raise CapabilityError(
+                f"the program has DC constraints ({program.compiled.dc.names[0]}), which {self.name!r} does not take: "
+                'use algorithm="penalty"'
+            )
         self.check(program)
         self.program, self.solver, self.x0 = program, solver, x0
         rule = self.default_rule(program, tol, max_iter) if stop is None else as_rule(stop)

@@ -34,6 +34,8 @@ class Status(str, Enum):
     nothing moves any more, and the certificate does not hold. ``stopped_by_rule``: a rule that you passed ended the run,
     and it does not hold. ``defective``: a gap of criticality was negative beyond rounding, so a solver, a gradient or the
     convexity of g is wrong. ``unknown``: a solver calls a subproblem unbounded, and no ray proves it.
+    ``infeasible_stationary``: the violation of the DC constraints is not 0 and falls in no direction to first order; that no
+    point satisfies them is not proved.
     """
 
     CONVERGED = "converged"
@@ -49,6 +51,7 @@ class Status(str, Enum):
     NOT_CONVEX = "not_convex"
     UNBOUNDED = "unbounded"
     INFEASIBLE = "infeasible"
+    INFEASIBLE_STATIONARY = "infeasible_stationary"
 
     def __str__(self) -> str:
         return self.value
@@ -76,6 +79,8 @@ class State:
     scale: float = 0.0
     gap: float | None = None
     step: float | None = None
+    violation: float = 0.0
+    """The largest violation of a DC constraint; all others hold at every iterate."""
     solver: str | None = None
     residuals: Residuals | None = None
     escalations: tuple[str, ...] = ()

@@ -113,6 +113,12 @@ class TapeBatch:
             adjoints = self._reverse(self._forward(z))
         np.add.at(out, self.variables, adjoints[: len(self.variables)])
 
+    def partials(self, z: Vector) -> Array:
+        """∂(weighted value of tape k)/∂(its variable i), by i and k."""
+        with np.errstate(all="ignore"):
+            adjoints = self._reverse(self._forward(z))
+        return np.array([np.broadcast_to(a, self.weights.shape) for a in adjoints[: len(self.variables)]])
+
     def size(self, z: Vector) -> float:
         return float(np.abs(self.weights) @ np.abs(self.values(z)))
 

@@ -86,15 +86,16 @@ def check_functions(compiled: Compiled, points: Samples) -> tuple[str, ...]:
 
     The points are of the same C, be it with other functions.
     """
-    return _check_all(list(_claims_on_functions(compiled)), points)
+    return check_claims(list(_claims_on_functions(compiled)), points)
 
 
 def check_set(points: Samples) -> tuple[str, ...]:
     """The same of the constraints."""
-    return _check_all(list(_claims_on_rows(points.compiled, of_g=False)), points)
+    return check_claims(list(_claims_on_rows(points.compiled, of_g=False)), points)
 
 
-def _check_all(claims: Sequence[Claim], points: Samples) -> tuple[str, ...]:
+def check_claims(claims: Sequence[Claim], points: Samples) -> tuple[str, ...]:
+    """What is assumed of the claims; raises a ConvexityError with a witness against one that does not hold."""
     if len(claims) > 2 * FEW or points.compiled.n > 10 * DENSE:
         points = Samples(points.compiled, min(FEW, points.count), points.seed)
     answers = [_check(claim, points) for claim in claims]
@@ -112,7 +113,7 @@ def _claims_on_functions(compiled: Compiled) -> Iterator[Claim]:
         if not (bound.function.proved_convex or bound.function.smooth):
             yield Claim(f"{bound.function!r} in g", (FunctionTerm(bound.function, bound.indices, bound.weight),))
     yield from _claims_on_rows(compiled, of_g=True)
-    yield Claim("h", _curved_terms(compiled.h_parts))
+    yield Claim("h", curved_terms(compiled.h_parts))
 
 
 def _claims_on_rows(compiled: Compiled, *, of_g: bool) -> Iterator[Claim]:
@@ -125,7 +126,7 @@ def _claims_on_rows(compiled: Compiled, *, of_g: bool) -> Iterator[Claim]:
             yield Claim(name, terms, row, declared)
 
 
-def _curved_terms(parts: Parts) -> tuple[SmoothTerm, ...]:
+def curved_terms(parts: Parts) -> tuple[SmoothTerm, ...]:
     """The oracle of an expression without its linear part."""
     return tuple(t for t in oracle(parts).terms if not isinstance(t, LinearTerm))
 

@@ -16,10 +16,12 @@ from pyomo.core.base.var import Var
 from dcprog.convex.problem import ConvexProblem
 from dcprog.convex.tape import batch
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
-from dcprog.errors import DataError, ModelError
-from dcprog.program.components import matrices, refuse_unread, scalar_constraints
+from dcprog.errors import ConvexityError, DataError, ModelError
+from dcprog.program.components import dc_constraints, matrices, refuse_unread, scalar_constraints
 from dcprog.program.constants import is_finite_number
 from dcprog.program.convex_set import ConvexSet
+from dcprog.program.dc_reader import DCReader
+from dcprog.program.dc_rows import DCRows
 from dcprog.program.expressions import Parts, take_apart
 from dcprog.program.merged import Merged
 from dcprog.typing import Indices, Vector
@@ -54,6 +56,8 @@ class CompiledModel:
     """The values that the model's variables came with; NaN where they had none."""
     fixed: tuple[tuple[Any, Any], ...]
     """The fixed variables with their values."""
+    dc: DCReader
+    """The constraints that are not convex."""
 
     def check_unchanged(self) -> None:
         """Expressions are read with the variables that are fixed now, so these have to be the same as before."""
@@ -69,6 +73,7 @@ class CompiledModel:
         n = len(self.variables)
         g_parts, h_parts = (take_apart(e, self.convex_set.index, n, where) for e, where in ((g, "g"), (h, "h")))
         with_g = self.convex_set.copy()
+        dc = self.dc.rows(with_g)
         return Compiled(
             variables=self.variables,
             slots=self.slots,
@@ -81,6 +86,7 @@ class CompiledModel:
             subproblem=with_g.subproblem(g_parts),
             lifted_set=with_g,
             values=self.values,
+            dc=dc,
         )
 
 
@@ -103,6 +109,8 @@ class Compiled:
     """C with the epigraph variables of g."""
     values: Vector
     """The values that the model's variables came with; NaN where they had none."""
+    dc: DCRows | None = None
+    """The constraints p − q ≤ 0; in the subproblem they have no limits until they are linearised."""
 
     @property
     def n(self) -> int:
@@ -121,7 +129,10 @@ class Compiled:
 
     def lift(self, x: Vector) -> Vector:
         """x with the epigraph variables at their values."""
-        return self.lifted_set.lift(x)
+        z = self.lifted_set.lift(x)
+        if self.dc is not None:
+            self.dc.fill(z, x)
+        return z
 
     def cost(self, u: Vector) -> Vector:
         """Linear cost of the subproblem for the subgradient u."""
@@ -146,13 +157,19 @@ def compile_model(model: Any, assume_convex: Iterable[Any] = ()) -> CompiledMode
     for matrix in matrices(model):
         convex_set.add_matrix(matrix)
     declared = _declared(assume_convex)
+    dc = DCReader(index, len(variables))
+    for component in dc_constraints(model):
+        dc.add(component)
     for constraint in scalar_constraints(model):
-        convex_set.add_constraint(constraint, declared=id(constraint) in declared)
+        try:
+            convex_set.add_constraint(constraint, declared=id(constraint) in declared)
+        except ConvexityError as error:
+            dc.split(constraint, error)
     convex_set = convex_set.stacked()
     feasible_set = convex_set.subproblem(Parts(len(variables)))
     values = _values(variables)
     slots, held = _slots(model, index), tuple((v, v.value) for v in fixed)
-    return CompiledModel(tuple(variables), slots, convex_set, feasible_set, values, held)
+    return CompiledModel(tuple(variables), slots, convex_set, feasible_set, values, held, dc)
 
 
 def oracle(parts: Parts) -> SmoothSum:

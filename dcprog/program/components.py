@@ -18,6 +18,8 @@ from pyomo.core.base.suffix import Suffix
 from pyomo.core.base.var import Var
 
 from dcprog.errors import ModelError
+from dcprog.program.dc_constraint import DCConstraint
+from dcprog.program.lazy_constraint import LazyConstraint
 from dcprog.program.matrix_constraint import MatrixConstraint
 
 READ = frozenset({Var, Constraint, Objective, Block})
@@ -79,13 +81,20 @@ def matrices(model: Any) -> Iterator[MatrixConstraint]:
             yield component
 
 
+def dc_constraints(model: Any) -> Iterator[DCConstraint]:
+    """The active constraints p − q ≤ 0."""
+    for component in model.component_objects(Constraint, active=True, descend_into=Block):
+        if isinstance(component, DCConstraint):
+            yield component
+
+
 def scalar_constraints(model: Any) -> Iterator[Any]:
     """Every active constraint that is no row of a matrix, once, and rows that someone rewrote."""
     components = list(model.component_objects(Constraint, active=True, descend_into=Block))
     read = {id(c) for c in components if not c.is_reference()}
     seen: set[int] = set()
     for component in components:
-        if isinstance(component, MatrixConstraint):
+        if isinstance(component, LazyConstraint):
             yield from component.rewritten()
             continue
         for constraint in component.values():

@@ -9,6 +9,7 @@ from typing import Any
 from dcprog.errors import ModelError
 from dcprog.program.claims import Samples, check_set
 from dcprog.program.compile import compile_model
+from dcprog.program.dc_claims import check_dc
 
 
 class ConvexModel:
@@ -26,6 +27,6 @@ class ConvexModel:
         self.model = model
         self.compiled = compile_model(model, assume_convex)
         self.points = Samples(self.compiled.with_functions(0, 0))
-        self.assumptions = check_set(self.points)
+        self.assumptions = (*check_set(self.points), *check_dc(self.points, self.compiled.dc.blocks))
         """What is taken as convex without a proof."""
         self.compile_seconds = time.perf_counter() - began

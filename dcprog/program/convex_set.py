@@ -101,6 +101,30 @@ class ConvexSet:
                 self._check_convex(row, constraint.name, declared)
                 self._add_below_zero(row)
 
+    def epigraph_of(self, parts: Parts, where: str) -> int:
+        """A new variable t with the row parts ≤ t."""
+        self._origin = (where, False)
+        row = self._without_kinks(parts, where, row=True)
+        t = self._new_variables(1)[0]
+        row.linear[t] = row.linear.get(t, 0.0) - 1.0
+        self._add_below_zero(row)
+        return t
+
+    def slack_variables(self, count: int) -> Indices:
+        """New variables s ≥ 0."""
+        new = self._new_variables(count)
+        self._least.update(dict.fromkeys(new, 0.0))
+        return np.arange(new.start, new.stop, dtype=np.int64)
+
+    def row_count(self) -> int:
+        """How many rows lie before those that :meth:`add_rows` adds."""
+        return sum(matrix.shape[0] for matrix, _, _ in self._blocks)
+
+    def add_rows(self, matrix: Any) -> None:
+        """Rows without limits yet."""
+        none = np.full(matrix.shape[0], np.inf)
+        self._blocks.append((matrix, -none, none))
+
     def subproblem(self, g: Parts) -> ConvexProblem:
         """min g over C, its kinks as rows."""
         self._origin = ("a piece of a maximum in g", False)

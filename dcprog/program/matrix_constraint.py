@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from pyomo.core.base.component import ActiveComponent, ComponentBase
-from pyomo.core.base.constraint import ConstraintData, IndexedConstraint
 from pyomo.core.base.set import RangeSet
 from pyomo.core.expr.numeric_expr import LinearExpression
 
 from dcprog.errors import DataError
 from dcprog.functions.binding import variables_in
+from dcprog.program.lazy_constraint import LazyConstraint
 from dcprog.typing import Mask, Matrix, Sparse, Vector
 
 
-class MatrixConstraint(IndexedConstraint):  # type: ignore[misc]
+class MatrixConstraint(LazyConstraint):
     """lower ≤ A x ≤ upper, A dense or scipy.sparse, x one or several vectors of Pyomo variables.
 
     An ordinary, indexed Pyomo constraint whose rows are built when someone asks for one: a plain Pyomo solver, ``pprint``,
@@ -57,10 +56,6 @@ class MatrixConstraint(IndexedConstraint):  # type: ignore[misc]
     >>> m.margin[1].deactivate()
     """
 
-    def __new__(cls, *args: Any, **kwds: Any) -> MatrixConstraint:
-        constraint: MatrixConstraint = object.__new__(cls)
-        return constraint
-
     def __init__(self, A: Any, x: Any, lower: Any = None, upper: Any = None, **kwds: Any) -> None:
         self.matrix, self.variables = _side_by_side(A, x)
         rows = self.matrix.shape[0]
@@ -73,20 +68,6 @@ class MatrixConstraint(IndexedConstraint):  # type: ignore[misc]
                 f"row {i} has limits [{self.lower[i]}, {self.upper[i]}], which no point satisfies: swap or relax them"
             )
         super().__init__(RangeSet(0, rows - 1), **kwds)
-        self._built: dict[int, Any] | None = None
-        self._written: dict[int, Any] = {}
-
-    @property
-    def _data(self) -> dict[int, Any]:
-        """What Pyomo asks for when it wants the rows."""
-        if self._built is None:
-            self._built = dict(self._rows())
-            self._written = {i: row._expr for i, row in self._built.items()}
-        return self._built
-
-    @_data.setter
-    def _data(self, rows: dict[int, Any]) -> None:
-        self._built = rows
 
     @property
     def limited(self) -> Mask:
@@ -100,50 +81,20 @@ class MatrixConstraint(IndexedConstraint):  # type: ignore[misc]
         mask = self.limited
         if self._built is not None:
             for i in np.flatnonzero(mask).tolist():
-                row = self._built.get(i)
-                mask[i] = row is not None and row.active and row._expr is self._written.get(i)
+                mask[i] = self.is_unchanged(i)
         return mask
 
-    def rewritten(self) -> Iterator[Any]:
-        """The active rows that someone gave another expression: they are constraints of their own."""
-        for i, row in (self._built or {}).items():
-            if row.active and row._expr is not self._written.get(i):
-                yield row
-
-    def _rows(self) -> Iterator[tuple[int, Any]]:
+    def _relations(self) -> Iterator[tuple[int, Any]]:
         """Every row that has a limit, as Pyomo writes it."""
         rows = sp.csr_array(self.matrix)
         limits = list(zip(self.lower.tolist(), self.upper.tolist(), strict=True))
         for i in np.flatnonzero(self.limited).tolist():
             part = slice(rows.indptr[i], rows.indptr[i + 1])
-            row = ConstraintData(component=self)
-            row._index = i
-            row._active = self._active
-            row.set_value(_relation([self.variables[j] for j in rows.indices[part]], rows.data[part].tolist(), *limits[i]))
-            yield i, row
+            variables = [self.variables[j] for j in rows.indices[part]]
+            yield i, _relation(variables, rows.data[part].tolist(), *limits[i])
 
-    def __len__(self) -> int:
-        return int(self.limited.sum()) if self._built is None else len(self._built)
-
-    def is_reference(self) -> bool:
-        return False
-
-    def activate(self) -> None:
-        if self._built is None:
-            ActiveComponent.activate(self)
-        else:
-            super().activate()
-
-    def deactivate(self) -> None:
-        if self._built is None:
-            ActiveComponent.deactivate(self)
-        else:
-            super().deactivate()
-
-    def _create_objects_for_deepcopy(self, memo: Any, component_list: Any) -> Any:
-        if self._built is None:
-            return ComponentBase._create_objects_for_deepcopy(self, memo, component_list)
-        return super()._create_objects_for_deepcopy(memo, component_list)
+    def _row_count(self) -> int:
+        return int(self.limited.sum())
 
     def _pprint(self) -> tuple[Any, ...]:
         _, *rest = super()._pprint()

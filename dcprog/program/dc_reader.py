@@ -1,0 +1,175 @@
+"""DC constraints of a Pyomo model, read: those that were declared, and quadratic rows that are not convex, split exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from dcprog.errors import ConvexityError, ModelError
+from dcprog.functions.affine import OfAffine
+from dcprog.functions.definiteness import is_positive_semidefinite
+from dcprog.functions.each import Rows
+from dcprog.program.constants import constant
+from dcprog.program.convex_set import ConvexSet
+from dcprog.program.dc_constraint import DCConstraint
+from dcprog.program.dc_rows import DCRows
+from dcprog.program.expressions import BoundFunction, Parts, take_apart
+from dcprog.program.row_oracle import Constants, Expressions, Grouped, RowBlock, RowOracle
+from dcprog.typing import Indices, Mask, Sparse, Vector
+
+SHIFT = 1e-14
+"""What both halves of a split get on their diagonal, relative to the matrix: rounding leaves no negative eigenvalue."""
+
+
+@dataclass(frozen=True, eq=False)
+class DCBlock:
+    """Rows that were stated together: their p and q."""
+
+    name: str
+    p: RowBlock
+    q: RowBlock
+    equation: bool = False
+
+
+@dataclass
+class DCReader:
+    """Collects the DC constraints of a model whose variables stand at ``index``."""
+
+    index: Mapping[int, int]
+    n: int
+    blocks: list[DCBlock] = field(default_factory=list)
+
+    def add(self, component: DCConstraint) -> None:
+        """The rows of a component that hold as they were stated."""
+        name = component.name
+        if component.rows is not None:
+            if not component.active:
+                return
+            kept = np.array([component.is_unchanged(k) for k in range(len(component))], dtype=bool)
+            self._add(name, *(self._side(side, kept) for side in component.rows), component.equation)
+            return
+        pairs = [
+            [take_apart(e, self.index, self.n, f"{letter} of {name}[{i}]") for letter, e in zip("pq", pair, strict=True)]
+            for i, pair in component.holds()
+        ]
+        if pairs:
+            p, q = zip(*pairs, strict=True)
+            self._add(name, Expressions(p), Expressions(q), component.equation)
+
+    def split(self, constraint: Any, error: ConvexityError) -> None:
+        """A quadratic row that is not convex, or an equation; ``error`` says what is wrong with any other."""
+        parts = take_apart(constraint.body, self.index, self.n, f"constraint {constraint.name}")
+        if parts.tapes or parts.kinks or parts.functions:
+            raise ConvexityError(
+                f"{error}; or state it as p(x) − q(x) ≤ 0 with p and q convex, by dcprog.DCConstraint"
+            ) from None
+        lower, upper = (np.nan if limit is None else float(limit) for limit in (constraint.lb, constraint.ub))
+        p, q = split_quadratic(parts)
+        equation, Q = lower == upper, parts.Q(parts.n)
+        # the side ≤ upper, if it is convex, was taken in before the other one was refused
+        if np.isfinite(upper) and (equation or not (Q is None or is_positive_semidefinite(Q))):
+            self._add(constraint.name, Expressions([_moved(p, -upper)]), Expressions([q]), equation)
+        if np.isfinite(lower) and not equation:
+            self._add(constraint.name, Expressions([_moved(q, lower)]), Expressions([p]), False)
+
+    def rows(self, into: ConvexSet) -> DCRows | None:
+        """The rows, whose variables and curved parts are put into ``into``."""
+        if not self.blocks:
+            return None
+        p, q = RowOracle([b.p for b in self.blocks]), RowOracle([b.q for b in self.blocks])
+        t = np.concatenate([_stand_ins(block, into) for block in self.blocks])
+        s = into.slack_variables(len(t))
+        halves = np.concatenate([np.full(b.p.count, b.equation) for b in self.blocks])
+        names = tuple(b.name for b in self.blocks for _ in range(b.p.count))
+        rows = DCRows(p, q, halves, names, t, s, into.row_count(), self.n)
+        into.add_rows(rows.matrix(into.size))
+        return rows
+
+    def _add(self, name: str, p: RowBlock, q: RowBlock, equation: bool) -> None:
+        self.blocks.append(DCBlock(name, p, q, equation))
+        if equation:
+            self.blocks.append(DCBlock(name, q, p, equation))
+
+    def _side(self, side: Rows | Vector, kept: Mask) -> RowBlock:
+        """The rows of the mask ``kept``, over the free variables."""
+        if not isinstance(side, Rows):
+            return Constants(side[kept])
+        entries = np.repeat(kept, side.size)
+        A, b, variables = sp.csc_array(side.A[entries]), side.b[entries], list(side.x)
+        fixed = np.array([v.fixed for v in variables], dtype=bool)
+        if fixed.any():
+            b = b + A[:, np.flatnonzero(fixed)] @ np.array([constant(v) for v in variables if v.fixed])
+        try:
+            columns = np.array([self.index[id(v)] for v in variables if not v.fixed], dtype=np.int64)
+        except KeyError:
+            raise ModelError("a DCConstraint has variables of another model: use variables of one model") from None
+        return Grouped(Rows(side.function, side.size, sp.csr_array(A[:, np.flatnonzero(~fixed)]), b, None), columns)
+
+
+def split_quadratic(parts: Parts) -> tuple[Parts, Parts]:
+    """p and q convex with p − q the quadratic function ``parts``: Q = Q⁺ − Q⁻ by its eigenvalues, on the variables that it
+    touches. The linear part goes to p. The difference is exact, entry by entry."""
+    Q = parts.Q(parts.n)
+    p, q = replace(parts, quadratic={}, forms=[]), Parts(parts.n)
+    p.linear = dict(parts.linear)
+    for i, c in enumerate(parts.c(parts.n) - Parts(parts.n, linear=parts.linear).c(parts.n)):
+        if c:
+            p.linear[i] = p.linear.get(i, 0.0) + c
+    if Q is None:
+        return p, q
+    if is_positive_semidefinite(Q):
+        return parts, q
+    touched = np.flatnonzero(np.diff(sp.csc_array(Q).indptr))
+    dense = sp.csc_array(Q)[touched][:, touched].toarray()
+    values, vectors = np.linalg.eigh(dense)
+    negative = values < 0
+    below = (vectors[:, negative] * -values[negative]) @ vectors[:, negative].T
+    below = (below + below.T) / 2 + SHIFT * len(touched) * float(np.abs(values).max()) * np.eye(len(touched))
+    above = dense + below
+    p.quadratic, q.quadratic = (_coefficients(matrix, touched) for matrix in (above, above - dense))
+    return p, q
+
+
+def _coefficients(matrix: Any, touched: Indices) -> dict[tuple[int, int], float]:
+    """Of ½x'Qx, in the form of :class:`Parts`: Q = half + half'."""
+    half = sp.coo_array(np.tril(matrix) - 0.5 * np.diag(np.diag(matrix)))
+    at = touched.tolist()
+    return {(at[i], at[j]): float(v) for i, j, v in zip(half.row, half.col, half.data, strict=True)}
+
+
+def _moved(parts: Parts, shift: float) -> Parts:
+    return replace(parts, constant=parts.constant + shift)
+
+
+def _stand_ins(block: DCBlock, into: ConvexSet) -> Indices:
+    """For each row the variable t ≥ p(x), −1 where p is affine."""
+    t = np.full(block.p.count, -1, dtype=np.int64)
+    curved = np.flatnonzero(~block.p.affine)
+    if curved.size:
+        rows = _written(block.p, into.n)
+        for i in curved.tolist():
+            t[i] = into.epigraph_of(rows[i], f"p of {block.name}")
+    return t
+
+
+def _written(block: RowBlock, n: int) -> list[Parts]:
+    """Every row as an expression of its own."""
+    if isinstance(block, Expressions):
+        return block.parts
+    assert isinstance(block, Grouped)
+    rows = block.rows
+    made = []
+    for k in range(block.count):
+        A = sp.csc_array(rows.A[k * rows.size : (k + 1) * rows.size])
+        used = np.flatnonzero(np.diff(A.indptr))
+        f = OfAffine(rows.function, _dense(A[:, used]), rows.b[k * rows.size : (k + 1) * rows.size])
+        made.append(Parts(n, functions=[BoundFunction(1.0, f, block.columns[used])]))
+    return made
+
+
+def _dense(A: Sparse) -> Any:
+    return A.toarray()

@@ -1,0 +1,217 @@
+"""Many convex functions, one a row, evaluated and differentiated together."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from dcprog.convex.tape import Tape, TapeBatch
+from dcprog.convex.terms import FunctionTerm
+from dcprog.functions.each import Rows
+from dcprog.program.expressions import Parts
+from dcprog.typing import Indices, Mask, Vector
+
+
+class RowBlock(Protocol):
+    """Some rows of a :class:`RowOracle`, counted from 0."""
+
+    count: int
+    affine: Mask
+
+    @property
+    def places(self) -> tuple[Indices, Indices]:
+        """Row and column of each of the partial derivatives; those at one place are to be added up."""
+
+    def values(self, x: Vector) -> Vector:
+        """The values of the rows."""
+
+    def sizes(self, x: Vector) -> Vector:
+        """The sums of the absolute values that they are made of."""
+
+    def partials(self, x: Vector) -> Vector:
+        """The partial derivatives, by :attr:`places`; at a kink those of one subgradient."""
+
+    def of_affine(self) -> tuple[Vector, Vector]:
+        """The constants of the affine rows, and their coefficients by :attr:`places`; 0 for the others."""
+
+
+class Expressions:
+    """Rows that were stated one by one."""
+
+    def __init__(self, parts: Sequence[Parts]) -> None:
+        self.parts, self.count = list(parts), len(parts)
+        self.affine = np.array([p.is_affine for p in self.parts], dtype=bool)
+        self._constant = np.array([p.constant for p in self.parts], dtype=float)
+        n = self.parts[0].n if self.parts else 0
+        shape = (self.count, n)
+        linear = [(i, j, c) for i, p in enumerate(self.parts) for j, c in p.linear.items()]
+        self._linear = sp.csr_array(sp.coo_array(_triplets(linear), shape=shape))
+        self._quadratic = _quadratics(self.parts)
+        groups: dict[object, list[tuple[int, Tape]]] = defaultdict(list)
+        for i, p in enumerate(self.parts):
+            for tape in [*p.tapes, *(kink.tape for kink in p.kinks)]:
+                groups[tape.signature].append((i, tape))
+        self._tapes = [(np.array([i for i, _ in g]), TapeBatch([tape for _, tape in g])) for g in groups.values()]
+        self._functions = [
+            (i, FunctionTerm(b.function, b.indices, b.weight)) for i, p in enumerate(self.parts) for b in p.functions
+        ]
+
+    @cached_property
+    def places(self) -> tuple[Indices, Indices]:
+        i, a, _, _ = self._quadratic
+        linear = self._linear.tocoo()
+        rows = [linear.row, i, *(np.tile(r, len(t.variables)) for r, t in self._tapes)]
+        cols = [linear.col, a, *(t.variables.ravel() for _, t in self._tapes)]
+        rows += [np.full(len(t.indices), r) for r, t in self._functions]
+        cols += [t.indices for _, t in self._functions]
+        return np.concatenate(rows).astype(np.int64), np.concatenate(cols).astype(np.int64)
+
+    def values(self, x: Vector) -> Vector:
+        i, a, b, v = self._quadratic
+        out: Vector = self._constant + self._linear @ x
+        np.add.at(out, i, 0.5 * v * x[a] * x[b])
+        for rows, tapes in self._tapes:
+            np.add.at(out, rows, tapes.weights * tapes.values(x))
+        for r, term in self._functions:
+            out[r] += term.value(x)
+        return out
+
+    def sizes(self, x: Vector) -> Vector:
+        i, a, b, v = self._quadratic
+        out: Vector = np.abs(self._constant) + abs(self._linear) @ np.abs(x)
+        np.add.at(out, i, 0.5 * np.abs(v * x[a] * x[b]))
+        for rows, tapes in self._tapes:
+            np.add.at(out, rows, np.abs(tapes.weights * tapes.values(x)))
+        for r, term in self._functions:
+            out[r] += term.size(x)
+        return out
+
+    def partials(self, x: Vector) -> Vector:
+        _, _, b, v = self._quadratic
+        parts = [self._linear.tocoo().data, v * x[b], *(tapes.partials(x).ravel() for _, tapes in self._tapes)]
+        for _, term in self._functions:
+            gradient = np.zeros(len(x))
+            term.add_gradient(x, gradient)
+            parts.append(gradient[term.indices])
+        return np.concatenate(parts)
+
+    def of_affine(self) -> tuple[Vector, Vector]:
+        linear = self._linear.tocoo()
+        coefficients = np.zeros(len(self.places[0]))
+        coefficients[: linear.nnz] = np.where(self.affine[linear.row], linear.data, 0.0)
+        return np.where(self.affine, self._constant, 0.0), coefficients
+
+
+class Grouped:
+    """Rows of :class:`~dcprog.functions.Each`, whose columns stand at ``columns`` of x."""
+
+    def __init__(self, rows: Rows, columns: Indices) -> None:
+        self.rows, self.columns, self.count = rows, columns, len(rows)
+        self.affine = np.full(self.count, rows.is_affine)
+
+    @cached_property
+    def places(self) -> tuple[Indices, Indices]:
+        rows, cols = self.rows.places
+        return rows.astype(np.int64), self.columns[cols]
+
+    def values(self, x: Vector) -> Vector:
+        return self.rows.values(x[self.columns])
+
+    def sizes(self, x: Vector) -> Vector:
+        return np.abs(self.values(x))
+
+    def partials(self, x: Vector) -> Vector:
+        return self.rows.partials(x[self.columns])
+
+    def of_affine(self) -> tuple[Vector, Vector]:
+        if not self.rows.is_affine:
+            return np.zeros(self.count), np.zeros(len(self.places[0]))
+        origin = np.zeros(len(self.columns))
+        return self.rows.values(origin), self.rows.partials(origin)
+
+
+class Constants:
+    """Rows of numbers."""
+
+    def __init__(self, values: Vector) -> None:
+        self._values, self.count = values, len(values)
+        self.affine = np.ones(self.count, dtype=bool)
+        self.places: tuple[Indices, Indices] = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+
+    def values(self, x: Vector) -> Vector:
+        return self._values
+
+    def sizes(self, x: Vector) -> Vector:
+        return np.abs(self._values)
+
+    def partials(self, x: Vector) -> Vector:
+        return np.empty(0)
+
+    def of_affine(self) -> tuple[Vector, Vector]:
+        return self._values, np.empty(0)
+
+
+class RowOracle:
+    """Blocks of rows, one below the other."""
+
+    def __init__(self, blocks: Sequence[RowBlock]) -> None:
+        self.blocks = tuple(blocks)
+        self.starts = np.cumsum([0, *(b.count for b in self.blocks)])
+        self.affine: Mask = np.concatenate([b.affine for b in self.blocks])
+
+    @cached_property
+    def places(self) -> tuple[Indices, Indices]:
+        """Row and column of each of the partial derivatives; those at one place are to be added up."""
+        rows = [b.places[0] + start for b, start in zip(self.blocks, self.starts, strict=False)]
+        return np.concatenate(rows), np.concatenate([b.places[1] for b in self.blocks])
+
+    def values(self, x: Vector) -> Vector:
+        """The value of each row."""
+        return np.concatenate([b.values(x) for b in self.blocks])
+
+    def sizes(self, x: Vector) -> Vector:
+        """For each the sum of the absolute values that it is made of."""
+        return np.concatenate([b.sizes(x) for b in self.blocks])
+
+    def partials(self, x: Vector) -> Vector:
+        """The partial derivatives, by :attr:`places`."""
+        return np.concatenate([b.partials(x) for b in self.blocks])
+
+    def of_affine(self) -> tuple[Vector, Vector]:
+        """The constants of the affine rows, and their coefficients by :attr:`places`; 0 for the others."""
+        constants, coefficients = zip(*(b.of_affine() for b in self.blocks), strict=True)
+        return np.concatenate(constants), np.concatenate(coefficients)
+
+    def products(self, x: Vector) -> Vector:
+        """⟨gradient of row i at x, x⟩ of each row."""
+        rows, cols = self.places
+        return np.bincount(rows, self.partials(x) * x[cols], minlength=int(self.starts[-1]))
+
+    def pulled(self, x: Vector, weights: Vector) -> Vector:
+        """Σ weightᵢ · (gradient of row i at x)."""
+        rows, cols = self.places
+        return np.bincount(cols, self.partials(x) * weights[rows], minlength=len(x))
+
+
+def _triplets(entries: list[tuple[int, int, float]]) -> tuple[Vector, tuple[Indices, Indices]]:
+    if not entries:
+        none = np.empty(0, dtype=np.int64)
+        return np.empty(0), (none, none)
+    i, j, c = zip(*entries, strict=True)
+    return np.array(c, dtype=float), (np.array(i, dtype=np.int64), np.array(j, dtype=np.int64))
+
+
+def _quadratics(parts: Sequence[Parts]) -> tuple[Indices, Indices, Indices, Vector]:
+    """Row, two variables and coefficient of every entry of the symmetric Q of each row."""
+    found = [(i, sp.coo_array(Q)) for i, p in enumerate(parts) if (Q := p.Q(p.n)) is not None]
+    none = np.empty(0, dtype=np.int64)
+    if not found:
+        return none, none, none, np.empty(0)
+    rows = np.concatenate([np.full(Q.nnz, i, dtype=np.int64) for i, Q in found])
+    a, b = (np.concatenate([getattr(Q, name) for _, Q in found]).astype(np.int64) for name in ("row", "col"))
+    return rows, a, b, np.concatenate([Q.data for _, Q in found])
