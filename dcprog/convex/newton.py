@@ -20,11 +20,11 @@ from dcprog.typing import Vector
 
 
 def has_model(problem: ConvexProblem) -> bool:
-    """Whether all that is smooth in it gives second derivatives."""
+    """Whether something smooth in it bends, and all that does gives second derivatives."""
     smooth = [psi for psi, cone in zip(problem.constraints, problem.cones, strict=True) if cone is None]
     sums = smooth if problem.smooth is None else [problem.smooth, *smooth]
-    terms = [t for s in sums for t in s.terms if isinstance(t, FunctionTerm)]
-    return all(t.function.has_hessian for t in terms)
+    terms = [t for s in sums for t in s.terms if not isinstance(t, LinearTerm)]
+    return bool(terms) and all(t.function.has_hessian for t in terms if isinstance(t, FunctionTerm))
 
 
 def model_at(problem: ConvexProblem, c: Vector, z: Vector, mu: Vector) -> ConvexProblem:
