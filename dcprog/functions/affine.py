@@ -11,8 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.errors import DataError
-from dcprog.functions.base import ConicForm, ConvexFunction, Epigraph, QuadraticForm, proved
+from dcprog.functions.base import ConvexFunction, Epigraph, QuadraticForm, proved
 from dcprog.functions.checks import matrix, vector
+from dcprog.functions.conic import ConicForm
 from dcprog.functions.forms import LinearForms
 from dcprog.functions.norms import Norm2
 from dcprog.functions.remembered import Remembered
@@ -63,7 +64,8 @@ class OfAffine(ConvexFunction):
         known = self._memory.at(x)
         if "gradient" not in known:
             known["gradient"] = self.A.T @ np.asarray(self.function.gradient(self.inner(x)), dtype=float)
-        return known["gradient"].copy()
+        gradient: Vector = known["gradient"].copy()
+        return gradient
 
     def hessian(self, x: Vector) -> Matrix | None:
         H = self.function.hessian(self.inner(x))
@@ -81,7 +83,8 @@ class OfAffine(ConvexFunction):
             used = np.flatnonzero(x)
             few = not sp.issparse(self.A) and FEW * len(used) <= len(x)
             known["inner"] = (self._columns(used) @ x[used] if few else self.A @ x) + self.b
-        return known["inner"].copy()
+        inner: Vector = known["inner"].copy()
+        return inner
 
     def _columns(self, used: Indices) -> Matrix:
         """Columns of A, kept until others are asked for."""
@@ -120,7 +123,8 @@ class OfAffine(ConvexFunction):
         entries = np.where(A.data > 0, lower[A.indices], upper[A.indices])
         least = sp.csr_array((A.data * entries, A.indices, A.indptr), shape=A.shape).sum(axis=1) + self.b
         below = least < limits - ROUNDING * (abs(A).sum(axis=1) + np.abs(self.b))
-        return A[np.flatnonzero(below)].indices.astype(np.int64)
+        columns: Indices = A[np.flatnonzero(below)].indices.astype(np.int64)
+        return columns
 
     def rests_on(self) -> tuple[ConvexFunction, ...]:
         return (self.function,)

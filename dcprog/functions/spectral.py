@@ -13,8 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.errors import ModelError
-from dcprog.functions.base import ConicForm, ConvexFunction, proved
+from dcprog.functions.base import ConvexFunction, proved
 from dcprog.functions.checks import count
+from dcprog.functions.conic import ConicForm
 from dcprog.typing import Indices, Matrix, Vector
 
 
@@ -112,7 +113,8 @@ class NuclearNorm(ConvexFunction):
         return ConicForm(A, B, np.zeros(len(i)), np.where(i[t] == j[t], 0.5, 0.0), (("semidefinite", p + q),))
 
     def _matrix(self, x: Vector) -> Matrix:
-        return x.reshape(-1, isqrt(len(x)) if self.columns is None else self.columns)
+        matrix: Matrix = x.reshape(-1, isqrt(len(x)) if self.columns is None else self.columns)
+        return matrix
 
 
 def _symmetric(x: Vector) -> Matrix:

@@ -39,6 +39,12 @@ class _Constant(float):
 class Recorder(StreamBasedExpressionVisitor):  # type: ignore[misc]
     """Writes the operations of expressions down; references are ('v', i), ('c', i), ('o', i) until all are known."""
 
+    variables: dict[int, int]
+    constants: list[float]
+    operations: list[tuple[str, tuple[tuple[str, int], ...]]]
+    superseded: bool
+    """Whether some operations are no longer needed."""
+
     def __init__(self, index: Mapping[int, int]) -> None:
         super().__init__()
         self.index = index
@@ -72,10 +78,7 @@ class Recorder(StreamBasedExpressionVisitor):  # type: ignore[misc]
         self.constants = [self.constants[i] for i in constants]
 
     def _forget(self) -> None:
-        self.variables: dict[int, int] = {}
-        self.constants: list[float] = []
-        self.operations: list[tuple[str, tuple[tuple[str, int], ...]]] = []
-        self.superseded = False
+        self.variables, self.constants, self.operations, self.superseded = {}, [], [], False
 
     def initializeWalker(self, expr: Any) -> tuple[bool, Any]:  # noqa: N802 (Pyomo's name)
         return self.beforeChild(None, expr, 0)

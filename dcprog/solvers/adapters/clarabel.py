@@ -178,7 +178,7 @@ class ClarabelSession(Session):
         z = np.clip(found.z, problem.lower, problem.upper)
         with np.errstate(all="ignore"):
             model = model_at(problem, c, z, found.constraint_duals)
-            if not (np.isfinite(model.c).all() and np.isfinite(model.Q.data).all()):
+            if not (np.isfinite(model.c).all() and np.isfinite(hessian_of(model).data).all()):
                 return found
             step = ClarabelSession(model, {}).solve(model.c, None, max(deadline - time.perf_counter(), 0.0))
             better = step.z is not None and verify(problem, c, step).worst < verify(problem, c, found).worst
