@@ -133,7 +133,8 @@ def _on_simplex(values: Vector) -> Vector:
     """The nearest point with entries ≥ 0 that sum to 1; ``values`` are increasing. Held, Wolfe & Crowder (1974)."""
     falling = values[::-1]
     shifts = (np.cumsum(falling) - 1.0) / np.arange(1, len(values) + 1)
-    return np.maximum(values - shifts[np.flatnonzero(falling > shifts)[-1]], 0.0)
+    nearest: Vector = np.maximum(values - shifts[np.flatnonzero(falling > shifts)[-1]], 0.0)
+    return nearest
 
 
 def _length(function: ConvexFunction, expression: Any) -> int:
