@@ -8,7 +8,7 @@ import pytest
 
 import dcprog
 from dcprog import DCProgram, MatrixConstraint, Status, errors, maximum
-from dcprog.functions import Exponential, L1Norm, Logarithmic, Norm2
+from dcprog.functions import Exponential, L1MinusL2, L1Norm, Logarithmic
 
 
 def model(n=2, **kwds):
@@ -164,15 +164,16 @@ def test_domains():
 
 def test_non_smooth_functions_without_an_epigraph_belong_into_h():
     m, x = model()
-    with raises(errors.ModelError, "gives no epigraph"):
-        DCProgram(m, g=Norm2()(m.x), h=0)
-    assert DCProgram(m, g=x[0] ** 2, h=Norm2()(m.x))
+    with raises(errors.ModelError, "neither an epigraph nor a conic form"):
+        DCProgram(m, g=L1MinusL2()(m.x), h=0)
+    assert DCProgram(m, g=x[0] ** 2, h=L1MinusL2()(m.x))
 
 
 def test_kinks_inside_functions_of_g():
     m, x = model()
-    with raises(errors.ModelError, "add a variable t"):
-        DCProgram(m, g=pyo.exp(abs(x[0])), h=0)
+    for falls in (pyo.exp(-abs(x[0])), dcprog.maximum(x[0], -1) ** 2, abs(x[0]) * abs(x[1])):
+        with raises(errors.ModelError, "add a variable t"):
+            DCProgram(m, g=falls, h=0)
 
 
 def test_functions_inside_products():

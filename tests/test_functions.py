@@ -57,6 +57,14 @@ FUNCTIONS = {
     "hinge": fn.Hinge(),
     "squared hinge": fn.SquaredHinge(),
     "logistic": fn.Logistic(),
+    "group norm": fn.GroupNorm([[0, 2], [1], [1, 2, 3]], [1, 0.5, 2]),
+    "largest sum": fn.LargestSum(2),
+    "entropy": fn.Entropy(),
+    "quadratic over linear": fn.QuadOverLin(),
+    "largest eigenvalue": fn.LargestEigenvalue(),
+    "nuclear norm": fn.NuclearNorm(),
+    "nuclear norm, one row": fn.NuclearNorm(columns=4),
+    "smooth norm": fn.OfAffine(fn.Norm2(), np.vstack([HALF, np.zeros((1, N))]), [0, 0, 0, 0.7]),
     "norm of linear forms": fn.OfAffine(fn.Norm2(), HALF),
     "logistic of linear forms": fn.OfAffine(fn.Logistic(), A, b),
     "log-sum-exp of linear forms": fn.OfAffine(fn.LogSumExp(), THIN, b),
@@ -86,7 +94,8 @@ def sampled(**strategies):
 
 def inside(f, x):
     """x moved into the domain of f."""
-    return np.abs(x) if f.domain_lower == 0 else x
+    least = {fn.Entropy: 0.05, fn.QuadOverLin: 0.3}.get(type(f), 0.0)  # their slopes are infinite at 0
+    return np.where(np.isfinite(f.lower_limits(len(x))), np.maximum(np.abs(x), least), x)
 
 
 def close(actual, expected, tol=1e-9):
@@ -218,6 +227,7 @@ def test_expansion_has_the_same_value(f, x):
 def test_polyhedral_functions_are_those_with_an_epigraph():
     assert {name for name, f in FUNCTIONS.items() if f.epigraph(N)} == {
         "capped", "maximum", "maximum, sparse", "l1", "l1, weighted", "max norm", "hinge", "hinge of linear forms",
+        "largest sum",
     }  # fmt: skip
 
 

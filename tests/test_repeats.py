@@ -61,12 +61,16 @@ IN_G = {
     "Logistic": fn.Logistic(),
     "OfAffine": fn.OfAffine(fn.Logistic(), A, A[:, 0]),
     "squares of linear forms": fn.OfAffine(fn.SquaredNorm(), A, A[:, 0]),
+    "Entropy": fn.Entropy(),
+    "LargestSum": fn.LargestSum(2),
+    "Norm2": fn.Norm2(),
+    "GroupNorm": fn.GroupNorm([[0, 2], [1, 2, 3], [5]], [1, 2, 0.5]),
+    "NuclearNorm": fn.NuclearNorm(columns=3),
     "GaussianSum": GaussianSum(Gaussian(2.0), POINTS),
     "BlockSum": BlockSum(lambda x, z: np.abs(x - z), POINTS),
     "Own": Own(),
 }
 IN_H_ONLY = {
-    "Norm2": fn.Norm2(),
     "L1MinusL2": fn.L1MinusL2(),
     "capped Remainder": fn.Remainder(fn.CappedL1(0.7)),
     "OfSum": fn.OfSum(fn.Exponential(2.0)),
@@ -86,7 +90,8 @@ def bound(function, seed):
 
 
 def test_every_function_is_in_this_file():
-    assert {entry.name for entry in fn.catalogue()} <= {type(f).__name__ for f in ALL.values()}
+    elsewhere = {"LargestEigenvalue", "QuadOverLin"}  # no function of any six variables of one sign: test_norms_in_g.py
+    assert {entry.name for entry in fn.catalogue()} - elsewhere <= {type(f).__name__ for f in ALL.values()}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -125,7 +130,7 @@ def test_minimisers_with_the_function_in_g(name, seed):
         assert f(y) >= f(x) - 1e-6 * (1 + abs(f(x)))
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", ALL.keys() - {"Entropy"})  # which has no subgradient at 0, where DCA goes
 def test_programs_with_the_function_in_h(name):
     m, expression, which, _ = bound(ALL[name], 5)
     program = DCProgram(m, g=sum(v**4 + v for v in m.x.values()), h=expression)

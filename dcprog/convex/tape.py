@@ -186,7 +186,9 @@ class TapeBatch:
     @cached_property
     def is_polyhedral(self) -> bool:
         """Whether it is so without a square: linear in pieces."""
-        squares = {"power"} | {name for name, args in self.operations if name == "product" and args[0] == args[1]}
+        squares = {"power", "logsumexp"} | {
+            name for name, args in self.operations if name == "product" and args[0] == args[1]
+        }
         return self.is_convex and not any(name in squares for name, _ in self.operations)
 
     @classmethod
@@ -285,7 +287,7 @@ def _shape(name: str, args: list[str], constants: list[Array | None]) -> str:
         for shape in ("affine", "convex", "concave"):
             if kinds <= {"constant", "affine", shape}:
                 return shape
-    if name == "max" and kinds <= {"constant", "affine", "convex"}:
+    if name in ("max", "logsumexp") and kinds <= {"constant", "affine", "convex"}:
         return "convex"
     if name == "abs" and kinds == {"affine"}:
         return "convex"
@@ -310,6 +312,8 @@ def _apply(name: str, args: list[Array]) -> Array:
         return result
     if name == "max":
         return reduce(np.maximum, args)
+    if name == "logsumexp":
+        return reduce(np.logaddexp, args)
     return UNARY[name].value(args[0])
 
 
@@ -325,6 +329,8 @@ def _partials(name: str, args: list[Array], y: Array) -> list[Array | float]:
     if name == "max":
         first = np.argmax(np.stack(np.broadcast_arrays(*args)), axis=0)
         return [(first == i).astype(float) for i in range(len(args))]
+    if name == "logsumexp":
+        return [np.exp(a - y) for a in args]  # ≤ 1: no exponent is larger than y
     return [UNARY[name].first(args[0], y)]
 
 
@@ -349,6 +355,10 @@ def _partial_tangents(name: str, args: list[Array], y: Array, tangents: list[Arr
         x, p = args
         curvature = p * (p - 1) * np.where(p == 1, 0.0, np.power(x, p - 2))
         return [curvature * tangents[0], 0.0]
+    if name == "logsumexp":
+        shares: list[Array] = [np.exp(a - y) for a in args]
+        mean = sum((p * t for p, t in zip(shares, tangents, strict=True)), 0.0)
+        return [p * (t - mean) for p, t in zip(shares, tangents, strict=True)]
     return [UNARY[name].second(args[0], y) * tangents[0]]
 
 
@@ -364,4 +374,6 @@ def _scalar(name: str, args: list[Any], namespace: Any) -> Any:
         return 1 / args[0]
     if name == "abs":
         return abs(args[0])
+    if name == "logsumexp":
+        return namespace.log(sum(namespace.exp(a) for a in args))
     return getattr(namespace, name)(*args)

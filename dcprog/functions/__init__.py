@@ -6,8 +6,9 @@ import inspect
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dcprog.functions.affine import OfAffine
-from dcprog.functions.base import ConicForm, ConvexFunction, Epigraph, QuadraticForm
+from dcprog.functions.base import ConvexFunction, Epigraph, QuadraticForm
 from dcprog.functions.compose import OfSum
+from dcprog.functions.conic import ConicForm
 from dcprog.functions.losses import Hinge, Huber, Logistic, Loss, SquaredHinge, SquaredNorm
 from dcprog.functions.norms import GroupNorm, Norm2
 from dcprog.functions.penalties import (

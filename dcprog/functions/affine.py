@@ -11,10 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.errors import DataError
-from dcprog.functions.base import ConicForm, ConvexFunction, Epigraph, QuadraticForm, proved
+from dcprog.functions.base import ConvexFunction, Epigraph, QuadraticForm, proved
 from dcprog.functions.checks import matrix, vector
+from dcprog.functions.conic import ConicForm
 from dcprog.functions.corners import Corner, corner
 from dcprog.functions.forms import LinearForms
+from dcprog.functions.norms import Norm2
 from dcprog.functions.remembered import Remembered
 from dcprog.typing import Indices, Matrix, Sparse, Vector
 
@@ -51,7 +53,7 @@ class OfAffine(ConvexFunction):
         self.b: Vector = _right(b, self.A)
         _check_rows(function, self.A)
         self.dimension = int(self.A.shape[1])
-        self.smooth = function.smooth
+        self.smooth = function.smooth or (isinstance(function, Norm2) and _misses_zero(self.A, self.b))
         self.hessian_operations = function.hessian_operations + self._gram_operations
         self._memory = Remembered()
         self._used: tuple[Indices, Matrix] = np.empty(0, dtype=np.int64), np.empty((len(self.b), 0))
@@ -63,7 +65,8 @@ class OfAffine(ConvexFunction):
         known = self._memory.at(x)
         if "gradient" not in known:
             known["gradient"] = self.A.T @ np.asarray(self.function.gradient(self.inner(x)), dtype=float)
-        return known["gradient"].copy()
+        gradient: Vector = known["gradient"].copy()
+        return gradient
 
     def corners(self, x: Vector, radius: Vector) -> list[Corner] | None:
         found = self.function.corners(self.inner(x), abs(self.A) @ radius)
@@ -88,7 +91,8 @@ class OfAffine(ConvexFunction):
             used = np.flatnonzero(x)
             few = not sp.issparse(self.A) and FEW * len(used) <= len(x)
             known["inner"] = (self._columns(used) @ x[used] if few else self.A @ x) + self.b
-        return known["inner"].copy()
+        inner: Vector = known["inner"].copy()
+        return inner
 
     def _columns(self, used: Indices) -> Matrix:
         """Columns of A, kept until others are asked for."""
@@ -127,7 +131,8 @@ class OfAffine(ConvexFunction):
         entries = np.where(A.data > 0, lower[A.indices], upper[A.indices])
         least = sp.csr_array((A.data * entries, A.indices, A.indptr), shape=A.shape).sum(axis=1) + self.b
         below = least < limits - ROUNDING * (abs(A).sum(axis=1) + np.abs(self.b))
-        return A[np.flatnonzero(below)].indices.astype(np.int64)
+        columns: Indices = A[np.flatnonzero(below)].indices.astype(np.int64)
+        return columns
 
     def rests_on(self) -> tuple[ConvexFunction, ...]:
         return (self.function,)
@@ -191,6 +196,12 @@ def of_affine(function: ConvexFunction, A: Sparse, b: Vector) -> OfAffine:
 
 def _right(b: object, A: Sparse) -> Vector:
     return np.zeros(A.shape[0]) if b is None else vector("b", b, int(A.shape[0]))
+
+
+def _misses_zero(A: Sparse, b: Vector) -> bool:
+    """Whether some entry of Ax + b is a constant other than 0, as in √(x² + 1): the norm is smooth then."""
+    empty = np.asarray(abs(A).sum(axis=1)).ravel() == 0
+    return bool((b[empty] != 0).any())
 
 
 def _check_rows(function: ConvexFunction, A: Sparse) -> None:

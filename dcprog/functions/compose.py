@@ -10,7 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.errors import ModelError
-from dcprog.functions.base import ConicForm, ConvexFunction, Epigraph, QuadraticForm, proved
+from dcprog.functions.base import ConvexFunction, Epigraph, QuadraticForm, proved
+from dcprog.functions.conic import ConicForm
 from dcprog.functions.corners import Corner
 from dcprog.functions.indices import increases
 from dcprog.typing import Indices, Matrix, Vector

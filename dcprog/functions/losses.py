@@ -178,7 +178,7 @@ class SquaredHinge(Loss):
         return 2 * np.maximum(x, 0.0)
 
     def curvature(self, x: Vector) -> Vector:
-        return 2.0 * (x > 0)
+        return np.where(x > 0, 2.0, 0.0)
 
     def conic(self, n: int) -> ConicForm:
         """min ‖t‖² with t ≥ x and t ≥ 0."""

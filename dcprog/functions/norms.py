@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.errors import DataError
-from dcprog.functions.base import ConicForm, ConvexFunction, proved
+from dcprog.functions.base import ConvexFunction, proved
 from dcprog.functions.checks import nonnegative
+from dcprog.functions.conic import ConicForm
 from dcprog.functions.corners import Corner
 from dcprog.typing import Indices, Matrix, Sparse, Vector
 
@@ -158,7 +159,8 @@ class GroupNorm(ConvexFunction):
     def _scaled(self, part: Vector) -> Vector:
         """Each group divided by its largest entry: the squares of tiny or huge ones would be 0 or infinite."""
         largest = self._largest(part)
-        return part / np.repeat(np.where(largest > 0, largest, 1.0), self.sizes)
+        scaled: Vector = part / np.repeat(np.where(largest > 0, largest, 1.0), self.sizes)
+        return scaled
 
     def _lengths(self, part: Vector) -> Vector:
         lengths: Vector = self._largest(part) * np.sqrt(np.add.reduceat(self._scaled(part) ** 2, self._ends[:-1]))

@@ -13,8 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.errors import ModelError
-from dcprog.functions.base import ConicForm, ConvexFunction, proved
+from dcprog.functions.base import ConvexFunction, proved
 from dcprog.functions.checks import count
+from dcprog.functions.conic import ConicForm
 from dcprog.typing import Indices, Matrix, Vector
 
 
@@ -112,7 +113,8 @@ class NuclearNorm(ConvexFunction):
         return ConicForm(A, B, np.zeros(len(i)), np.where(i[t] == j[t], 0.5, 0.0), (("semidefinite", p + q),))
 
     def _matrix(self, x: Vector) -> Matrix:
-        return x.reshape(-1, isqrt(len(x)) if self.columns is None else self.columns)
+        matrix: Matrix = x.reshape(-1, isqrt(len(x)) if self.columns is None else self.columns)
+        return matrix
 
 
 def _symmetric(x: Vector) -> Matrix:
@@ -131,7 +133,8 @@ def _on_simplex(values: Vector) -> Vector:
     """The nearest point with entries ≥ 0 that sum to 1; ``values`` are increasing. Held, Wolfe & Crowder (1974)."""
     falling = values[::-1]
     shifts = (np.cumsum(falling) - 1.0) / np.arange(1, len(values) + 1)
-    return np.maximum(values - shifts[np.flatnonzero(falling > shifts)[-1]], 0.0)
+    nearest: Vector = np.maximum(values - shifts[np.flatnonzero(falling > shifts)[-1]], 0.0)
+    return nearest
 
 
 def _length(function: ConvexFunction, expression: Any) -> int:

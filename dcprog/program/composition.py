@@ -142,6 +142,8 @@ def _range(name: str, args: Sequence[Slot]) -> tuple[float, float]:
         return max(a.low for a in args), max(a.high for a in args)
     if name == "abs":
         return _absolute(low, high)
+    if name == "logsumexp":
+        return max(a.low for a in args), max(a.high for a in args) + math.log(len(args))
     if name == "power":
         return _power_range(low, high, args[1].low)
     if name == "exp":

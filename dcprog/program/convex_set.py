@@ -25,7 +25,7 @@ from dcprog.program.composition import is_convex, pieces, range_of, rises, slots
 from dcprog.program.constants import constant, shortened
 from dcprog.program.expressions import BoundFunction, Kink, Parts, take_apart
 from dcprog.program.matrix_constraint import MatrixConstraint
-from dcprog.program.polynomial import polynomial
+from dcprog.program.parts import add_to, negated, parts_of
 from dcprog.typing import Indices, Vector
 
 DEEPEST = 100
@@ -42,8 +42,8 @@ class ConvexSet:
         self._rows: list[tuple[dict[int, float], float, float]] = []
         self._smooth_rows: list[list[SmoothTerm]] = []
         self._kinks: list[tuple[int, Tape]] = []
-        self._least: dict[int, float] = {}
-        """Lower bounds of epigraph variables: an outer function that rises from there on may do anything below."""
+        self._ranges: dict[int, tuple[float, float]] = {}
+        """Bounds of epigraph variables: an outer function that is convex and rises between them may do anything beyond."""
         self._epigraphs: list[tuple[range, Indices, Epigraph]] = []
         self._cones: list[tuple[int, BoundFunction]] = []
         self._depth = 0
@@ -55,7 +55,7 @@ class ConvexSet:
         """A set that can grow on its own; what is in it is shared."""
         other = copy(self)
         other._blocks, other._rows = list(self._blocks), list(self._rows)
-        other._epigraphs, other._cones, other._least = list(self._epigraphs), list(self._cones), dict(self._least)
+        other._epigraphs, other._cones, other._ranges = list(self._epigraphs), list(self._cones), dict(self._ranges)
         other._smooth_rows, other._kinks, other.origins = list(self._smooth_rows), list(self._kinks), list(self.origins)
         return other
 
@@ -93,7 +93,7 @@ class ConvexSet:
             raise ConvexityError(
                 f"constraint {constraint.name} is a non-linear equation, which does not give a convex set: relax it to ≤"
             )
-        for side, excess in ((parts, -upper), (_negated(parts), lower)):
+        for side, excess in ((parts, -upper), (negated(parts), lower)):
             if np.isfinite(excess):
                 below_zero = replace(side, constant=side.constant + excess)
                 self._origin = (f"constraint {constraint.name}", declared)
@@ -113,7 +113,7 @@ class ConvexSet:
     def slack_variables(self, count: int) -> Indices:
         """New variables s ≥ 0."""
         new = self._new_variables(count)
-        self._least.update(dict.fromkeys(new, 0.0))
+        self._ranges.update(dict.fromkeys(new, (0.0, np.inf)))
         return np.arange(new.start, new.stop, dtype=np.int64)
 
     def row_count(self) -> int:
@@ -130,8 +130,7 @@ class ConvexSet:
         self._origin = ("a piece of a maximum in g", False)
         smooth = self._without_kinks(g, "g")
         N = self.size
-        epigraph = np.full(N - self.n, np.inf)
-        least = np.array([self._least.get(i, -np.inf) for i in range(self.n, N)])
+        ranges = np.array([self._ranges.get(i, (-np.inf, np.inf)) for i in range(self.n, N)]).reshape(-1, 2)
         A, row_lower, row_upper = self._stack()
         terms = self._nonlinear_terms(smooth)
         return ConvexProblem(
@@ -140,8 +139,8 @@ class ConvexSet:
             A=A,
             row_lower=row_lower,
             row_upper=row_upper,
-            lower=np.concatenate([self._lower, least]),
-            upper=np.concatenate([self._upper, epigraph]),
+            lower=np.concatenate([self._lower, ranges[:, 0]]),
+            upper=np.concatenate([self._upper, ranges[:, 1]]),
             smooth=SmoothSum(terms, N) if terms else None,
             constraints=tuple(SmoothSum(row, N) for row in self._smooth_rows),
         )
@@ -190,11 +189,11 @@ class ConvexSet:
                     f"abs({shortened(kink.pieces[0])}) in {where}: |·| of something non-linear is not convex in general, "
                     "and this may have either sign; use maximum(…)"
                 )
-            (one,) = self._inner_rows([inside[0] if low >= 0 else _negated(inside[0])], where)
-            _add_to(out, one, kink.weight)
+            (one,) = self._inner_rows([inside[0] if low >= 0 else negated(inside[0])], where)
+            add_to(out, one, kink.weight)
             return
         if kink.is_abs:
-            inside.append(_negated(inside[0]))
+            inside.append(negated(inside[0]))
         t = self._epigraph_variable(inside, kink.tape, where)
         out.linear[t] = out.linear.get(t, 0.0) + kink.weight
 
@@ -224,7 +223,7 @@ class ConvexSet:
         ranges = [range_of(inner, self._bounds_of) for inner in found.inner]
         new = range(self.size, self.size + len(ranges))
         known = dict(zip(new, ranges, strict=True))
-        slots = slots_of(found.outer, lambda i: (known[i][0], np.inf) if i in known else self._bounds_of(i))
+        slots = slots_of(found.outer, lambda i: known[i] if i in known else self._bounds_of(i))
         if not rises(found.outer, new, slots) or not is_convex(found.outer, slots):
             raise ModelError(
                 f"{inside.pop()} stands inside a product, power or function in {where} that is not known to be convex and "
@@ -233,14 +232,14 @@ class ConvexSet:
         renamed = {}
         for i, inner in zip(new, found.inner, strict=True):
             name, arguments = pieces(inner)
-            parts = [_parts_of(argument, self.n) for argument in arguments]
+            parts = [parts_of(argument, self.n) for argument in arguments]
             if name == "abs":
-                parts.append(_negated(parts[0]))
+                parts.append(negated(parts[0]))
             t = self._epigraph_variable(parts, inner, where)
-            self._least[t] = known[i][0]
+            self._ranges[t] = known[i]
             renamed[i] = t
         variables = tuple(renamed.get(i, i) for i in found.outer.variables)
-        _add_to(out, _parts_of(found.outer._replace(variables=variables), self.n), 1.0)
+        add_to(out, parts_of(found.outer._replace(variables=variables), self.n), 1.0)
 
     def _bounds_of(self, i: int) -> tuple[float, float]:
         return float(self._lower[i]), float(self._upper[i])
@@ -280,11 +279,10 @@ class ConvexSet:
         elif function.smooth or (alone and _is_cone(bound)):
             out.functions.append(bound)
         elif _is_cone(bound):
-            t = self._new_variables(1)[0]
-            self._cones.append((t, bound))
-            out.linear[t] = bound.weight
-            row = Parts(self.n, linear={t: -1.0}, functions=[replace(bound, weight=1.0)])
-            self._add_below_zero(row)
+            top = self._new_variables(1)[0]
+            self._cones.append((top, bound))
+            out.linear[top] = bound.weight
+            self._add_below_zero(Parts(self.n, linear={top: -1.0}, functions=[replace(bound, weight=1.0)]))
         else:
             raise ModelError(
                 f"{function!r} in {where} has kinks and gives neither an epigraph nor a conic form: give it one, or put it "
@@ -334,29 +332,6 @@ class ConvexSet:
         return matrix, np.concatenate([b[1] for b in blocks]), np.concatenate([b[2] for b in blocks])
 
 
-def _parts_of(tape: Tape, n: int) -> Parts:
-    """A tape with its weight, as a polynomial where it is one."""
-    form = polynomial(tape)
-    if form is None:
-        return Parts(n, tapes=[tape])
-    w = tape.weight
-    return Parts(
-        n, w * form.constant, {i: w * c for i, c in form.linear.items()}, {ij: w * q for ij, q in form.quadratic.items()}
-    )
-
-
-def _add_to(out: Parts, parts: Parts, weight: float) -> None:
-    """Add weight · parts to ``out``, which has no kinks."""
-    out.constant += weight * parts.constant
-    for key, c in parts.linear.items():
-        out.linear[key] = out.linear.get(key, 0.0) + weight * c
-    for pair, q in parts.quadratic.items():
-        out.quadratic[pair] = out.quadratic.get(pair, 0.0) + weight * q
-    out.tapes += [t._replace(weight=weight * t.weight) for t in parts.tapes]
-    out.functions += [replace(b, weight=weight * b.weight) for b in parts.functions]
-    out.forms += [(at, QuadraticForm(weight * form.Q, weight * form.c, weight * form.constant)) for at, form in parts.forms]
-
-
 def _is_cone(bound: BoundFunction) -> bool:
     """Whether f(x) ≤ t is a cone."""
     f, _, _ = bound.function.linear_forms(len(bound.indices))
@@ -368,18 +343,6 @@ def _check_weight(weight: float, what: str, where: str) -> None:
         raise ConvexityError(
             f"{what} has the negative coefficient {weight} in {where}, which makes it concave: move it to the other side"
         )
-
-
-def _negated(parts: Parts) -> Parts:
-    return Parts(
-        parts.n,
-        -parts.constant,
-        {i: -c for i, c in parts.linear.items()},
-        {ij: -q for ij, q in parts.quadratic.items()},
-        [t._replace(weight=-t.weight) for t in parts.tapes],
-        [Kink(-k.weight, k.is_abs, k.pieces, k.tape._replace(weight=-k.weight)) for k in parts.kinks],
-        [BoundFunction(-b.weight, b.function, b.indices) for b in parts.functions],
-    )
 
 
 def _body_and_limits(constraint: Any) -> tuple[Any, float, float]:

@@ -22,6 +22,7 @@ from dcprog.functions.compose import merged
 from dcprog.program.constants import Fixed, constant, shortened
 from dcprog.program.polynomial import Polynomial, polynomial, product
 from dcprog.program.recorder import Recorder, position
+from dcprog.program.roots import Root, as_functions, completed_squares, radicand, squares
 from dcprog.typing import Indices, Sparse, Vector
 
 
@@ -111,6 +112,7 @@ class _Reader:
 
     def __init__(self, parts: Parts, index: Mapping[int, int]) -> None:
         self.parts, self.index = parts, index
+        self.roots: list[Root] = []
 
     @cached_property
     def fixed(self) -> Fixed:
@@ -125,6 +127,7 @@ class _Reader:
         while stack:
             node, weight = stack.pop()
             stack.extend(self._term(node, weight))
+        self._norms()
         self.parts.quadratic = {pair: q for pair, q in self.parts.quadratic.items() if q != 0.0}
 
     def _term(self, node: Any, weight: float) -> list[tuple[Any, float]]:
@@ -203,7 +206,12 @@ class _Reader:
         return form
 
     def _smooth(self, node: Any, weight: float) -> None:
-        """A quadratic form as such, everything else as a tape."""
+        """A quadratic form as such, a root of one as a norm, everything else as a tape."""
+        inside = radicand(node) if weight > 0 else None
+        root = None if inside is None else self._root(inside)
+        if root is not None:
+            self.roots.append(Root(weight, *root, node))
+            return
         quadratic = self._product_of_affine(node)
         if quadratic is None:
             tape = self.recorder.record(node, weight)
@@ -213,6 +221,20 @@ class _Reader:
                     self.parts.tapes.append(tape)
                 return
         self._add_polynomial(quadratic, weight)
+
+    def _root(self, inside: Any) -> tuple[list[Polynomial], float] | None:
+        """Linear forms and d ≥ 0 with √inside = ‖(forms, √d)‖."""
+        found = squares(inside, self._affine)
+        if found is None:
+            form = polynomial(self.recorder.record(inside, 1.0))
+            found = None if form is None else completed_squares(form)
+        return found if found is not None and any(form.linear for form in found[0]) else None
+
+    def _norms(self) -> None:
+        """The roots that were found, as functions, or as tapes where that is faster."""
+        made, others = as_functions(self.roots)
+        self.parts.functions += [BoundFunction(weight, function, indices) for weight, function, indices in made]
+        self.parts.tapes += [self.recorder.record(root.node, root.weight) for root in others]
 
     def _is_number(self, tape: Tape) -> bool:
         """Whether no variable is left in a tape, as in exp(x⁰), which is then added to the constant."""

@@ -39,6 +39,12 @@ class _Constant(float):
 class Recorder(StreamBasedExpressionVisitor):  # type: ignore[misc]
     """Writes the operations of expressions down; references are ('v', i), ('c', i), ('o', i) until all are known."""
 
+    variables: dict[int, int]
+    constants: list[float]
+    operations: list[tuple[str, tuple[tuple[str, int], ...]]]
+    superseded: bool
+    """Whether some operations are no longer needed."""
+
     def __init__(self, index: Mapping[int, int]) -> None:
         super().__init__()
         self.index = index
@@ -48,15 +54,31 @@ class Recorder(StreamBasedExpressionVisitor):  # type: ignore[misc]
         """The tape of weight · expression."""
         self._forget()
         self._emit("sum", self.walk_expression(expression))  # so that a variable alone, or a number, is an operation
+        if self.superseded:
+            self._drop_unused()
         k, m = len(self.variables), len(self.constants)
         offset = {"v": 0, "c": k, "o": k + m}
         operations = tuple(Operation(name, tuple(offset[kind] + i for kind, i in refs)) for name, refs in self.operations)
         return Tape(tuple(self.variables), tuple(self.constants), operations, weight)
 
+    def _drop_unused(self) -> None:
+        """Operations that no other one needs: the exponentials of a log Σ exp, which might overflow."""
+        used = {len(self.operations) - 1}
+        for at in range(len(self.operations) - 1, -1, -1):
+            if at in used:
+                used.update(i for kind, i in self.operations[at][1] if kind == "o")
+        kept = sorted(used)
+        new = {at: i for i, at in enumerate(kept)}
+        constants = sorted({i for at in kept for kind, i in self.operations[at][1] if kind == "c"})
+        place = {i: j for j, i in enumerate(constants)}
+        move = {"v": lambda i: i, "c": place.__getitem__, "o": new.__getitem__}
+        self.operations = [
+            (name, tuple((kind, move[kind](i)) for kind, i in refs)) for name, refs in (self.operations[at] for at in kept)
+        ]
+        self.constants = [self.constants[i] for i in constants]
+
     def _forget(self) -> None:
-        self.variables: dict[int, int] = {}
-        self.constants: list[float] = []
-        self.operations: list[tuple[str, tuple[tuple[str, int], ...]]] = []
+        self.variables, self.constants, self.operations, self.superseded = {}, [], [], False
 
     def initializeWalker(self, expr: Any) -> tuple[bool, Any]:  # noqa: N802 (Pyomo's name)
         return self.beforeChild(None, expr, 0)
@@ -98,6 +120,10 @@ class Recorder(StreamBasedExpressionVisitor):  # type: ignore[misc]
         if isinstance(node, px.AbsExpression):
             return self._emit("abs", data[0])
         if isinstance(node, px.UnaryFunctionExpression) and node.getname() in SMOOTH_FUNCTIONS:
+            exponents = self._exponents(data[0]) if node.getname() == "log" else None
+            if exponents:
+                self.superseded = True
+                return self._emit("logsumexp", *exponents)
             return self._emit(node.getname(), data[0])
         if isinstance(node, FunctionExpression):
             raise ModelError(f"{node.function!r} stands inside a product, power or function: it can only be added")
@@ -107,6 +133,47 @@ class Recorder(StreamBasedExpressionVisitor):  # type: ignore[misc]
 
     def _variable(self, variable: Any) -> tuple[str, int]:
         return "v", self.variables.setdefault(position(variable, self.index), len(self.variables))
+
+    def _exponents(self, a: Any) -> list[Any] | None:
+        """The zᵢ where a is Σ e^zᵢ, a factor cᵢ > 0 and a constant among them as log cᵢ; None if it is no such sum."""
+        if isinstance(a, _Constant):
+            return None
+        terms, exponents, found = [(a, 0.0)], [], False
+        while terms:
+            term, factor = terms.pop()
+            inside = self._summands(term)
+            if inside is None:
+                return None
+            name, args = inside
+            if name == "sum":
+                terms += [(arg, factor) for arg in reversed(args)]
+            elif name == "product":
+                terms.append((args[1], factor + math.log(float(args[0]))))
+            elif name == "exp":
+                found = True
+                exponents.append(args[0] if factor == 0.0 else self._emit("sum", args[0], _Constant(factor)))
+            else:
+                exponents.append(_Constant(factor + math.log(float(args[0]))))
+        return exponents if found else None
+
+    def _summands(self, a: Any) -> tuple[str, list[Any]] | None:
+        """What a is: a sum, (c > 0) times something, an exponential, or a constant > 0; None if none of these."""
+        if not isinstance(a, _Constant) and a[0] == "c":
+            a = _Constant(self.constants[a[1]])
+        if isinstance(a, _Constant):
+            return ("constant", [a]) if 0.0 < a < math.inf else None
+        if a[0] != "o":
+            return None
+        name, refs = self.operations[a[1]]
+        if name in ("sum", "exp"):
+            return name, list(refs)
+        if name != "product":
+            return None
+        factors = [self.constants[i] if kind == "c" else None for kind, i in refs]
+        for c, other in ((factors[0], refs[1]), (factors[1], refs[0])):
+            if c is not None and 0.0 < c < math.inf:
+                return "product", [c, other]
+        return None
 
     def _emit(self, name: str, *args: Any) -> tuple[str, int]:
         self.operations.append((name, tuple(self._reference(a) for a in args)))
