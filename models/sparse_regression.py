@@ -30,7 +30,9 @@ PENALTIES = ("l1", "mcp", "scad", "capped_l1")
 class Samples(Family):
     """The model and its mean loss, compiled once: the factory takes it in the place of (X, y)."""
 
-    def __init__(self, X: Any, y: Any = None, *, loss: str = "squared", delta: float = 1.0, fit_intercept: bool = True) -> None:
+    def __init__(
+        self, X: Any, y: Any = None, *, loss: str = "squared", delta: float = 1.0, fit_intercept: bool = True
+    ) -> None:
         A, b, factor, function, data = _linear_forms(X, y, loss, delta, fit_intercept)
         m = pyo.ConcreteModel(name="sparse_regression")
         m.w = pyo.Var(range(A.shape[1] - fit_intercept), initialize=0.0)
@@ -81,14 +83,14 @@ def sparse_regression(
 ) -> DCProgram:
     """min L(w, b) + Σⱼ ρ(|wⱼ|), L the mean loss, ρ = MCP, SCAD, capped ℓ1 or ℓ1: one ℓ1-regularised loss an iteration.
 
-    ``loss``: ``"squared"`` is (1/2n)‖y − Xw − b‖², ``"huber"`` the mean of Huber's loss of y − Xw − b, linear beyond ``delta``;
-    with two classes ``"logistic"`` is the mean of log(1 + e^(−y(w'x + b))), ``"squared_hinge"`` that of max(0, 1 − y(w'x + b))².
-    ``penalty``: ``"mcp"`` with ``gamma`` (C.-H. Zhang 2010), ``"scad"`` with ``a`` (Fan & Li 2001), ``"capped_l1"``
-    λ min(|w|, γλ/2), whose plateau is that of MCP (T. Zhang 2010), ``"l1"``, or λ times a penalty of
-    :mod:`dcprog.functions.penalties`. Scaled as in scikit-learn and skglm.
+    ``loss``: ``"squared"`` is (1/2n)‖y − Xw − b‖², ``"huber"`` the mean of Huber's loss of y − Xw − b, linear beyond
+    ``delta``; with two classes ``"logistic"`` is the mean of log(1 + e^(−y(w'x + b))), ``"squared_hinge"`` that of
+    max(0, 1 − y(w'x + b))². ``penalty``: ``"mcp"`` with ``gamma`` (C.-H. Zhang 2010), ``"scad"`` with ``a`` (Fan & Li
+    2001), ``"capped_l1"`` λ min(|w|, γλ/2), whose plateau is that of MCP (T. Zhang 2010), ``"l1"``, or λ times a penalty
+    of :mod:`dcprog.functions.penalties`. Scaled as in scikit-learn and skglm.
 
-    DC split: g = L + λ‖w‖₁, h(w) = Σⱼ λ|wⱼ| − ρ(|wⱼ|), both convex. DCA starts at w = 0, where its first step is the ℓ1 solution;
-    ``family`` is the model with its loss.
+    DC split: g = L + λ‖w‖₁, h(w) = Σⱼ λ|wⱼ| − ρ(|wⱼ|), both convex. DCA starts at w = 0, where its first step is the ℓ1
+    solution, and stops on w with tolerance 1e-4 where the certificate holds; ``family`` is the model with its loss.
 
     >>> import numpy as np, dcprog
     >>> X = np.array([[1.0, 0.2], [2.0, -0.1], [3.0, 0.1], [4.0, -0.2]])
@@ -103,7 +105,7 @@ def sparse_regression(
         return samples.program(samples.loss + lam * L1Norm()(w), 0, "sparse_regression")
     weight, rho = _penalty(penalty, lam, gamma, a)
     norm, remainder = rho.pair(w)
-    return samples.program(samples.loss + weight * norm, weight * remainder, "sparse_regression")
+    return samples.program(samples.loss + weight * norm, weight * remainder, "sparse_regression", stop_on=["w"], tol=1e-4)
 
 
 def _penalty(penalty: str | SeparablePenalty, lam: float, gamma: float, a: float) -> tuple[float, SeparablePenalty]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,6 +43,12 @@ class AffineLoss:
         rows = function.inner(np.zeros(self.n))
         self._steepest = weight * float(np.max(self._hessian(rows), initial=0.0))
         self.curvature = self._steepest * self.norms**2 + d
+
+    def with_diagonal(self, d: Vector) -> AffineLoss:
+        """The same loss with other d."""
+        other = copy(self)
+        other.d, other.curvature = d, self.curvature + (d - self.d)
+        return other
 
     def gradient(self, x: Vector) -> Vector:
         gradient: Vector = self.weight * self.function.gradient(x) + self.d * x

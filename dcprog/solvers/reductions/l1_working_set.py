@@ -40,6 +40,16 @@ class WorkingSet:
         self.W: Indices = np.empty(0, dtype=np.int64)
         self._factor = Factor(np.empty((0, 0)))
 
+    def bend(self, to: QuadraticForm | Vector) -> None:
+        """Go on with another form ½x'Qx, or with other d of a loss."""
+        if isinstance(to, QuadraticForm):
+            self.smooth = to
+        else:
+            assert isinstance(self.smooth, AffineLoss)
+            self.smooth = self.smooth.with_diagonal(to)
+        W = self.W if self.smooth.is_quadratic else self.W[:0]
+        self._factor = Factor(self.smooth.gram(W, W))
+
     def minimise(self, kinks: Kinks, x: Vector, clock: Clock = lambda: None) -> Vector:
         """The minimiser, from ``x`` on; raises Endless, or what ``clock`` raises."""
         x = np.clip(x, kinks.lower, kinks.upper)
