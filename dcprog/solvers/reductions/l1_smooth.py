@@ -40,8 +40,9 @@ class AffineLoss:
         self.is_quadratic = function.function.quadratic(len(function.b)) is not None
         self.norms = _column_norms(self.A)
         self._b_size = float(np.linalg.norm(function.b))
-        rows = function.inner(np.zeros(self.n))
-        self._steepest = weight * float(np.max(self._hessian(rows), initial=0.0))
+        ones = np.ones(len(function.b))
+        probes = [self._hessian(z) for z in (function.b, 0 * ones, ones, -ones)]  # at one of them it may be linear
+        self._steepest = weight * (float(np.max(probes)) or 1.0)
         self.curvature = self._steepest * self.norms**2 + d
 
     def with_diagonal(self, d: Vector) -> AffineLoss:
