@@ -311,3 +311,19 @@ def test_claims_without_an_end_and_limits_of_time():
     began = time.perf_counter()
     assert L1Loss().open(problem, {}).solve(problem.c, None, 0.0).claim is Claim.TIME_LIMIT
     assert time.perf_counter() - began < 1.0
+
+
+@given(seed=SEED)
+@settings(max_examples=5)
+def test_residuals_as_rows_give_the_same_wide_least_squares(seed):
+    A, b = forms(seed, "squared", 8, 20)
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(20), initialize=0.0, bounds=(-1, 2))
+    m.row = pyo.Constraint(expr=m.x[0] + m.x[1] >= 1)
+    p = DCProgram(m, g=0.7 * SquaredNorm()(A, m.x, b) + 0.3 * SquaredNorm()(m.x) + L1Norm()(m.x) + 2 * m.x[3], h=0)
+    rows, ipopt = (dcprog.solve(p, solver=name, fallback=False) for name in ("residual-rows", "ipopt"))
+    assert rows.objective == pytest.approx(ipopt.objective, rel=1e-6)
+    assert dcprog.solve(p).solver == "residual-rows"
+    p = program(SquaredNorm(), A, b, np.full(20, 0.1 * largest_weight(SquaredNorm(), A, b)))
+    rows, ours = (dcprog.solve(p, solver=name, fallback=False) for name in ("residual-rows", "l1-loss"))
+    assert rows.objective == pytest.approx(ours.objective, rel=1e-7)
