@@ -98,7 +98,7 @@ def sparse_regression(
       :mod:`dcprog.functions.penalties`. Scaled as in scikit-learn and skglm.
 
     DC split: g = L + λ‖w‖₁, h(w) = Σⱼ λ|wⱼ| − ρ(|wⱼ|), both convex. DCA starts at w = 0, where its first step is the ℓ1
-    solution, and stops on w with tolerance 1e-4 where the certificate holds; ``family`` is the model with its loss.
+    solution, and stops on w with tolerance 1e-3 where the certificate holds; ``family`` is the model with its loss.
 
     >>> import numpy as np, dcprog
     >>> X = np.array([[1.0, 0.2], [2.0, -0.1], [3.0, 0.1], [4.0, -0.2]])
@@ -113,7 +113,7 @@ def sparse_regression(
         return samples.program(samples.loss + lam * L1Norm()(w), 0, "sparse_regression")
     weight, rho = _penalty(penalty, lam, gamma, a)
     norm, remainder = rho.pair(w)
-    return samples.program(samples.loss + weight * norm, weight * remainder, "sparse_regression", stop_on=["w"], tol=1e-4)
+    return samples.program(samples.loss + weight * norm, weight * remainder, "sparse_regression", stop_on=["w"], tol=1e-3)
 
 
 def _samples(X: Any, y: Any, loss: str, delta: float, fit_intercept: bool) -> Samples:

@@ -148,8 +148,8 @@ class Criticality:
         around = self._around(state, following, trace)
         theta = self._bound(around)
         first = self._judged(state, following, trace, around, theta, min(max(trace.fall(), 0.0), around.T))
-        if first.holds:
-            return first
+        if first.holds or not self._judged(state, following, trace, around, theta, around.T).holds:
+            return first  # the variation, which takes several values of f, is T at most
         return self._judged(state, following, trace, around, theta, self._variation(state, trace, around))
 
     def by_linear_program(self, state: State, following: State, trace: Trace) -> Certificate:
