@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from dcprog.errors import DCProgError
 
-PEERS = "python -m pip install cvxpy dccp"
+PEERS = "python -m pip install cvxpy dccp skglm"
 """What brings the peers that are no part of dcprog's install."""
 
 

@@ -29,6 +29,7 @@ QUICK: dict[str, list[str]] = {
     "radius_margin": ["--only", "fortuna", "--runs", "1"],
     "selectors": ["--data", "sonar"],
     "solvers": ["--limit", "5", "--only", "ionosphere"],
+    "sparse_regression": ["--quick"],
     "sweep": ["--data", "liver", "--methods", "rlp", "svm", "fsv"],
     "weston2003": ["--trials", "3", "--points", "10", "--methods", "SVM", "CORR"],
     "weston2003_readings": ["--experiments", "11", "--readings", "1"],

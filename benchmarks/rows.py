@@ -88,6 +88,7 @@ READERS: dict[str, Callable[[Rows], Iterator[Line]]] = {
     "radius_margin": radius_margin,
     "selectors": selectors,
     "solvers": lambda rows: against("solvers", rows, "problem"),
+    "sparse_regression": lambda rows: against("sparse_regression", rows, "problem", "skglm"),
     "sweep": lambda rows: plain("sweep", rows, "data", "method"),
     "weston2003": weston2003,
     "weston2003_readings": readings,

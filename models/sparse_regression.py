@@ -20,10 +20,10 @@ from dcprog.typing import Sparse, Vector
 
 from ._margin import linear_rule
 
-RESIDUALS: dict[str, tuple[float, Any]] = {"squared": (0.5, SquaredNorm), "huber": (1.0, Huber)}
+RESIDUALS = {"squared": 0.5, "huber": 1.0}
 """Losses of y − Xw − b with their factors."""
-MARGINS: dict[str, tuple[float, Any]] = {"logistic": (1.0, Logistic), "squared_hinge": (1.0, SquaredHinge)}
-"""Losses of the margins y(Xw + b), y ∈ {−1, 1}."""
+MARGINS: dict[str, tuple[type[Loss], float]] = {"logistic": (Logistic, 0.0), "squared_hinge": (SquaredHinge, 1.0)}
+"""Losses ℓ(b − y(Xw + b)) of the margins, y ∈ {−1, 1}, with what they are shifted by."""
 PENALTIES = ("l1", "mcp", "scad", "capped_l1")
 
 
@@ -33,36 +33,43 @@ class Samples(Family):
     def __init__(
         self, X: Any, y: Any = None, *, loss: str = "squared", delta: float = 1.0, fit_intercept: bool = True
     ) -> None:
-        A, b, factor, function, data = _linear_forms(X, y, loss, delta, fit_intercept)
+        if loss not in (*RESIDUALS, *MARGINS):
+            raise unknown_name("loss", loss, [*RESIDUALS, *MARGINS])
+        check_positive(delta=delta)
+        A, b, data = _linear_forms(X, y, loss, fit_intercept)
         m = pyo.ConcreteModel(name="sparse_regression")
         m.w = pyo.Var(range(A.shape[1] - fit_intercept), initialize=0.0)
         if fit_intercept:
             m.b = pyo.Var(initialize=0.0)
-        rule = None if data is None else partial(linear_rule, data.classes, data.names, None)
-        super().__init__(m, interpret=rule if fit_intercept else None)
-        self.loss = factor / len(b) * OfAffine(function, A, b)(*([m.w, m.b] if fit_intercept else [m.w]))
+        rule = None if data is None or not fit_intercept else partial(linear_rule, data.classes, data.names, None)
+        super().__init__(m, interpret=rule)
+        self.shape = (loss, delta, fit_intercept)
+        function = MARGINS[loss][0]() if loss in MARGINS else Huber(delta) if loss == "huber" else SquaredNorm()
+        bound = OfAffine(function, A, b)(*([m.w, m.b] if fit_intercept else [m.w]))
+        self.loss = RESIDUALS.get(loss, 1.0) / len(b) * bound
 
 
-def _linear_forms(
-    X: Any, y: Any, loss: str, delta: float, fit_intercept: bool
-) -> tuple[Sparse, Vector, float, Loss, Data | None]:
-    """A and b of what the loss is applied to, A(w, b) + b, the loss with its factor, and the samples of two classes."""
-    if loss not in (*RESIDUALS, *MARGINS):
-        raise unknown_name("loss", loss, [*RESIDUALS, *MARGINS])
-    if loss in MARGINS:
-        factor, function = MARGINS[loss]
+def _linear_forms(X: Any, y: Any, loss: str, fit_intercept: bool) -> tuple[Sparse, Vector, Data | None]:
+    """A and b of the linear forms that the loss is applied to, and the samples where y are two classes."""
+    data = None
+    if loss in RESIDUALS and np.asarray(y).dtype.kind in "biuf":
+        X, target = matrix("X", X), vector("y", y)
+        if X.shape[0] != len(target):
+            raise DataError(f"y has {len(target)} entries for {X.shape[0]} samples: pass one number a sample")
+        if set(np.unique(target)) == {-1.0, 1.0}:
+            data = check_data(X, y)
+    else:
         data = check_data(X, y)
-        A = -_with_ones(data.signed, data.y) if fit_intercept else -data.signed
-        return A, np.full(data.n, 1.0 if loss == "squared_hinge" else 0.0), factor, function(), data
-    X, y = matrix("X", X), vector("y", y)
-    if X.shape[0] != len(y):
-        raise DataError(f"y has {len(y)} entries for {X.shape[0]} samples: pass one number a sample")
-    factor, function = RESIDUALS[loss]
-    A = _with_ones(X, np.ones(len(y))) if fit_intercept else X
-    return A, -y, factor, function(delta) if loss == "huber" else function(), None
+        X, target = data.X, data.y
+    ones = np.ones(len(target))
+    if loss in RESIDUALS:
+        return (_with(X, ones) if fit_intercept else X), -target, data
+    assert data is not None
+    signed = -data.signed
+    return (_with(signed, -target) if fit_intercept else signed), MARGINS[loss][1] * ones, data
 
 
-def _with_ones(X: Sparse, column: Vector) -> Sparse:
+def _with(X: Sparse, column: Vector) -> Sparse:
     if sp.issparse(X):
         return sp.hstack([X, sp.csr_array(column[:, None])], format="csr")
     return np.hstack([X, column[:, None]])
@@ -83,14 +90,15 @@ def sparse_regression(
 ) -> DCProgram:
     """min L(w, b) + Σⱼ ρ(|wⱼ|), L the mean loss, ρ = MCP, SCAD, capped ℓ1 or ℓ1: one ℓ1-regularised loss an iteration.
 
-    ``loss``: ``"squared"`` is (1/2n)‖y − Xw − b‖², ``"huber"`` the mean of Huber's loss of y − Xw − b, linear beyond ``delta``;
-    with two classes ``"logistic"`` is the mean of log(1 + e^(−y(w'x + b))), ``"squared_hinge"`` that of max(0, 1 − y(w'x + b))².
-    ``penalty``: ``"mcp"`` with ``gamma`` (C.-H. Zhang 2010), ``"scad"`` with ``a`` (Fan & Li 2001), ``"capped_l1"``
-    λ min(|w|, γλ/2), whose plateau is that of MCP (T. Zhang 2010), ``"l1"``, or λ times a penalty of
-    :mod:`dcprog.functions.penalties`. Scaled as in scikit-learn and skglm.
+    - ``loss``: ``"squared"`` is (1/2n)‖y − Xw − b‖², ``"huber"`` the mean of Huber's loss of y − Xw − b, linear beyond
+      ``delta``; with two classes ``"logistic"`` is the mean of log(1 + e^(−y(w'x + b))), ``"squared_hinge"`` that of
+      max(0, 1 − y(w'x + b))². Two classes that are no numbers count as ±1 in the first two.
+    - ``penalty``: ``"mcp"`` with ``gamma`` (C.-H. Zhang 2010), ``"scad"`` with ``a`` (Fan & Li 2001), ``"capped_l1"``
+      λ min(|w|, γλ/2), whose plateau is that of MCP (T. Zhang 2010), ``"l1"``, or λ times a penalty of
+      :mod:`dcprog.functions.penalties`. Scaled as in scikit-learn and skglm.
 
-    DC split: g = L + λ‖w‖₁, h(w) = Σⱼ λ|wⱼ| − ρ(|wⱼ|), both convex. DCA starts at w = 0, where its first step is the ℓ1 solution;
-    ``family`` is the model with its loss.
+    DC split: g = L + λ‖w‖₁, h(w) = Σⱼ λ|wⱼ| − ρ(|wⱼ|), both convex. DCA starts at w = 0, where its first step is the ℓ1
+    solution, and stops on w with tolerance 1e-3 where the certificate holds; ``family`` is the model with its loss.
 
     >>> import numpy as np, dcprog
     >>> X = np.array([[1.0, 0.2], [2.0, -0.1], [3.0, 0.1], [4.0, -0.2]])
@@ -99,13 +107,24 @@ def sparse_regression(
     array([2., 0.])
     """
     check_positive(lam=lam)
-    samples = X if isinstance(X, Samples) else Samples(X, y, loss=loss, delta=delta, fit_intercept=fit_intercept)
+    samples = _samples(X, y, loss, delta, fit_intercept)
     w = samples.model.w
     if penalty == "l1":
         return samples.program(samples.loss + lam * L1Norm()(w), 0, "sparse_regression")
     weight, rho = _penalty(penalty, lam, gamma, a)
     norm, remainder = rho.pair(w)
-    return samples.program(samples.loss + weight * norm, weight * remainder, "sparse_regression")
+    return samples.program(samples.loss + weight * norm, weight * remainder, "sparse_regression", stop_on=["w"], tol=1e-3)
+
+
+def _samples(X: Any, y: Any, loss: str, delta: float, fit_intercept: bool) -> Samples:
+    """X, where it is a family of this shape already, else a new one."""
+    if not isinstance(X, Samples):
+        return Samples(X, y, loss=loss, delta=delta, fit_intercept=fit_intercept)
+    if y is not None:
+        raise DataError(f"y is {y!r} beside a family, which has its data: leave y out, and pass parameters by name")
+    if X.shape != (loss, delta, fit_intercept):
+        raise DataError(f"the family is one of (loss, delta, fit_intercept) = {X.shape}: pass the same ones here")
+    return X
 
 
 def _penalty(penalty: str | SeparablePenalty, lam: float, gamma: float, a: float) -> tuple[float, SeparablePenalty]:

@@ -30,6 +30,7 @@ from dcprog.algorithms.further import farther, lowest
 from dcprog.algorithms.result import State
 from dcprog.convex.certificate import DUAL_NOISE, completed, usual_duals, value_of_violation, violation
 from dcprog.convex.cones import Duals
+from dcprog.convex.kinks import envelopes
 from dcprog.convex.problem import ConvexProblem
 from dcprog.errors import CapabilityError, DCProgError
 from dcprog.program.compile import Compiled
@@ -150,8 +151,8 @@ class Criticality:
         around = self._around(state, following, trace)
         theta = self._bound(around)
         first = self._judged(state, following, trace, around, theta, min(max(trace.fall(), 0.0), around.T))
-        if first.holds:
-            return first
+        if first.holds or not self._judged(state, following, trace, around, theta, around.T).holds:
+            return first  # the variation, which takes several values of f, is T at most
         return self._judged(state, following, trace, around, theta, self._variation(state, trace, around))
 
     def by_linear_program(self, state: State, following: State, trace: Trace) -> Certificate:
@@ -277,10 +278,12 @@ class Criticality:
         if p.smooth is not None:
             slope += p.smooth.gradient(z)
         residual, least, complementarity = slope, terms, 0.0
-        if p.m and m.rows.any():
-            pull = p.A_transposed @ m.rows
+        kinks = envelopes(p) if p.m else None
+        rows = m.rows if kinks is None else kinks.duals(slope, z)  # those at x itself, and not at the next point
+        if p.m and rows.any():
+            pull = p.A_transposed @ rows
             residual, least = residual - pull, terms + np.abs(pull)
-            complementarity += _complementarity(m.rows, p.A @ z, p.row_lower, p.row_upper)
+            complementarity += _complementarity(rows, p.A @ z, p.row_lower, p.row_upper)
         cones, duals = p.cones, m.cones or (None,) * len(p.cones)
         for mu, psi, cone, v in zip(m.constraints, p.constraints, cones, duals, strict=True):
             if mu and cone is not None and v is not None:
@@ -291,7 +294,7 @@ class Criticality:
                 complementarity += abs(mu) * max(-psi.value(z), 0.0)
         D, T = self._sizes(state, following, trace), trace.scale(max(state.size, following.size))
         room = np.maximum(np.minimum(np.where(residual > 0, z - p.lower, p.upper - z), D), 0.0)
-        return Around(z, D, T, slope, residual * (room > 0), least, terms, m.rows, room, complementarity)
+        return Around(z, D, T, slope, residual * (room > 0), least, terms, rows, room, complementarity)
 
     def _bound(self, around: Around) -> float:
         """Θ: for each column the most that it can gain within its bounds and D, and what the multipliers give away."""

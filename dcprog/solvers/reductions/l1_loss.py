@@ -84,9 +84,19 @@ class L1LossSession(Session):
             return Answer(Claim.TIME_LIMIT if clock.is_over else Claim.FAILED, message=str(why))
         self._x = x
         z = form.lifted(problem, x)
-        gradient = self._work.smooth.gradient(x) + c[form.x]
-        y = form.row_duals(problem, c, z, gradient)
+        gradient = c.copy()
+        gradient[form.x] += self._work.smooth.gradient(x)
+        y = form.envelopes.duals(gradient, z)
         return Answer(Claim.OPTIMAL, z=z, row_duals=y, constraint_duals=np.empty(0), iterations=self._work.steps - before)
+
+    def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
+        form = l1_form(problem)
+        if isinstance(form, str):
+            return form
+        if "Q" in moved:
+            self._work.bend(form.smooth(problem) if form.loss is None else form.diagonal(problem))
+        self._problem, self._form = problem, form
+        return None
 
 
 class Clock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Protocol
 
 import numpy as np
@@ -39,9 +40,16 @@ class AffineLoss:
         self.is_quadratic = function.function.quadratic(len(function.b)) is not None
         self.norms = _column_norms(self.A)
         self._b_size = float(np.linalg.norm(function.b))
-        rows = function.inner(np.zeros(self.n))
-        self._steepest = weight * float(np.max(self._hessian(rows), initial=0.0))
+        ones = np.ones(len(function.b))
+        probes = [self._hessian(z) for z in (function.b, 0 * ones, ones, -ones)]  # at one of them it may be linear
+        self._steepest = weight * (float(np.max(probes)) or 1.0)
         self.curvature = self._steepest * self.norms**2 + d
+
+    def with_diagonal(self, d: Vector) -> AffineLoss:
+        """The same loss with other d."""
+        other = copy(self)
+        other.d, other.curvature = d, self.curvature + (d - self.d)
+        return other
 
     def gradient(self, x: Vector) -> Vector:
         gradient: Vector = self.weight * self.function.gradient(x) + self.d * x

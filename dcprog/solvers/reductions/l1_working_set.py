@@ -40,6 +40,16 @@ class WorkingSet:
         self.W: Indices = np.empty(0, dtype=np.int64)
         self._factor = Factor(np.empty((0, 0)))
 
+    def bend(self, to: QuadraticForm | Vector) -> None:
+        """Go on with another form ½x'Qx, or with other d of a loss."""
+        if isinstance(to, QuadraticForm):
+            self.smooth = to
+        else:
+            assert isinstance(self.smooth, AffineLoss)
+            self.smooth = self.smooth.with_diagonal(to)
+        W = self.W if self.smooth.is_quadratic else self.W[:0]
+        self._factor = Factor(self.smooth.gram(W, W))
+
     def minimise(self, kinks: Kinks, x: Vector, clock: Clock = lambda: None) -> Vector:
         """The minimiser, from ``x`` on; raises Endless, or what ``clock`` raises."""
         x = np.clip(x, kinks.lower, kinks.upper)
@@ -125,8 +135,8 @@ class Newton:
             if (np.abs(pull) <= self.tol).all():
                 return self.v, step
             active = np.flatnonzero(~self.kinks.resting(self.v) | (np.abs(pull) > self.tol))
-            change = self._model_minimiser(active, gradient[active]) - self.v[active]
-            if not change.any() or not self._move(active, change, gradient[active]):
+            target = self._model_minimiser(active, gradient[active])
+            if np.array_equal(target, self.v[active]) or not self._move(active, target, gradient[active]):
                 return self.v, step
         raise NotEnded("its Newton steps did not settle")
 
@@ -151,15 +161,16 @@ class Newton:
             return largest
         return float(np.abs(self.loss.slopes(self.z)).max()) / (float(np.abs(self.z).max()) or 1.0)
 
-    def _move(self, active: Indices, change: Vector, gradient: Vector) -> bool:
-        """Go along ``change``, shorter where the loss bends more than its model; False where nothing falls any more."""
+    def _move(self, active: Indices, target: Vector, gradient: Vector) -> bool:
+        """Go to ``target``, less far where the loss bends more than its model; False where nothing falls any more."""
         v, kinks, d = self.v[active], self.kinks.of(active), self.d[active]
+        change = target - v
         along = self.A[:, active] @ change
         beginning = float(gradient @ change) + _slope(kinks, v, change, ahead=True)
         before = self._value(self.z, v, kinks, d)
         t = 1.0
         for _ in range(60):
-            z, there = self.z + t * along, v + t * change
+            z, there = self.z + t * along, target if t == 1.0 else np.clip(v + t * change, kinks.lower, kinks.upper)
             end = float(along @ self.loss.slopes(z) + (d * there) @ change) + _slope(kinks, there, change, ahead=False)
             after = self._value(z, there, kinks, d)
             if end <= FLAT * abs(beginning) and after <= before + 1e-14 * (abs(before) + abs(after)):

@@ -3,8 +3,8 @@
     min  q'x + ½x'Hx + Σⱼ κⱼ(xⱼ),    κⱼ(x) = leftⱼ·x for x ≤ 0, rightⱼ·x for x ≥ 0, ∞ outside of [lowerⱼ, upperⱼ]
 
 A variable rests at a node, which is 0 or a bound, or it is free. Free variables, and those at nodes that the gradient pulls
-away, go along d = −H⁻¹·pull to the best point of the piecewise quadratic function on the ray; what stops it there rests. Lee,
-Battle, Raina & Ng (2006), feature-sign search, with several variables at a time, exact steps and bounds.
+away, go along d = −H⁻¹·pull to the best point of the piecewise quadratic function on the ray; what stops it there rests.
+Lee, Battle, Raina & Ng (2006), feature-sign search, with several variables at a time, exact steps and bounds.
 """
 
 from __future__ import annotations
@@ -179,8 +179,8 @@ def _direction(factor: Factor, x: Vector, pull: Vector, kinks: Kinks, tol: Vecto
 
 
 def _step(H: Matrix, ridge: float, gradient: Vector, pull: Vector, x: Vector, d: Vector, kinks: Kinks) -> Vector:
-    """The best point on the ray x + t·d, or x + d with what changes its sign on the way there at its node, if that is better:
-    it lets several variables rest at a time."""
+    """The best point on the ray x + t·d, or x + d with what changes its sign on the way there at its node, if that is
+    better: it lets several variables rest at a time."""
     bend = H @ d
     least = ridge * float(H.diagonal() @ d**2)
     exact, met = _best_on_ray(x, d, kinks, pull, float(d @ bend), least)
@@ -220,8 +220,8 @@ def _accelerated(H: Matrix, q: Vector, x: Vector, kinks: Kinks, count: int) -> V
 
 
 def _best_on_ray(x: Vector, d: Vector, kinks: Kinks, pull: Vector, curvature: float, least: float) -> tuple[Vector, int]:
-    """The best point x + t·d, t ≥ 0, and how many nodes were met before it, where the slope jumps. A curvature below ``least``
-    is rounding, and the ray endless if nothing else stops it."""
+    """The best point x + t·d, t ≥ 0, and how many nodes were met before it, where the slope jumps. A curvature below
+    ``least`` is rounding, and the ray endless if nothing else stops it."""
     slope, flat = float(pull @ d), curvature < least
     curvature = max(curvature, least)
     bound = np.where(d > 0, kinks.upper, kinks.lower)
