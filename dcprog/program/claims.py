@@ -19,7 +19,7 @@ from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothS
 from dcprog.errors import ConvexityError
 from dcprog.functions.definiteness import is_positive_semidefinite
 from dcprog.program.compile import Compiled, oracle
-from dcprog.program.curvature import Curvature
+from dcprog.program.curvature.second_derivatives import SecondDerivatives
 from dcprog.program.expressions import Parts
 from dcprog.program.points import FEASIBLE, enter, inside_smooth, lift_all, points_of_c
 from dcprog.program.refute import Witness, refute, short, thinned
@@ -137,9 +137,9 @@ def _check(claim: Claim, points: Samples) -> str | None:
     if all(isinstance(t, QuadraticTerm) for t in open_terms) and not any(map(_bends, claim.terms)):
         raise ConvexityError(f"the quadratic part of {claim.name} has a negative eigenvalue, so {claim.name} is not convex")
     inside = _affordable(points.inside, open_terms)
-    witness = refute(Curvature(open_terms, n, names), inside, points.box, points.hull)
+    witness = refute(SecondDerivatives(open_terms, n, names), inside, points.box, points.hull)
     if witness is not None and len(open_terms) < len(claim.terms):  # terms that are convex may make up for it
-        witness = refute(Curvature(claim.terms, n, names), inside, points.box, points.hull)
+        witness = refute(SecondDerivatives(claim.terms, n, names), inside, points.box, points.hull)
     if witness is not None:
         raise ConvexityError(f"{claim.name} is not convex: {witness}")
     return f"{claim.name} is convex: {_how_often(inside)}"
@@ -150,7 +150,7 @@ def _affordable(points: Matrix, terms: Sequence[SmoothTerm]) -> Matrix:
     foreign = [t for t in terms if isinstance(t, FunctionTerm)]
     if not foreign or not len(points):
         return points
-    f = Curvature(foreign, points.shape[1])
+    f = SecondDerivatives(foreign, points.shape[1])
     seconds = min(_seconds(f, points[:1]) for _ in range(3))
     return thinned(points, max(4, int(SECONDS / (EVALUATIONS * seconds))))
 
@@ -221,7 +221,7 @@ def _boundary_bends_in(claim: Claim, points: Samples) -> Witness | None:
 
 def _bends_in(claim: Claim, points: Samples, x: Vector) -> Witness | None:
     compiled = points.compiled
-    curvature = Curvature(claim.terms, compiled.n)
+    curvature = SecondDerivatives(claim.terms, compiled.n)
     gradient = claim.row.gradient(compiled.lift(x))[: compiled.n] if claim.row is not None else np.zeros(compiled.n)
     length = float(np.linalg.norm(gradient))
     if not curvature.curved or not curvature.complete or not np.isfinite(length) or length == 0.0:

@@ -20,7 +20,7 @@ DIFFERENCES_LIMIT = 64
 """Up to so many variables a Hessian is taken by differences of the gradient where a function gives none."""
 
 
-class Curvature:
+class SecondDerivatives:
     """A sum of terms in n variables, its second derivatives at many points at once."""
 
     def __init__(self, terms: Sequence[SmoothTerm], n: int, names: Sequence[str] = ()) -> None:
