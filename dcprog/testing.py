@@ -124,9 +124,9 @@ def assert_lockstep(
         if one is None or two is None:
             later = one if two is None else two
             assert last is not None
-            assert later.gap is not None
-            assert later.gap <= tol * (1.0 + abs(later.f)), (
-                f"one algorithm stopped after iteration {last.iteration}, the other goes on with a gap of {later.gap:.3g}"
+            gain = last.level - later.level if later.gap is None else later.gap
+            assert gain <= tol * (1.0 + abs(later.f)), (
+                f"one algorithm stopped after iteration {last.iteration}, the other goes on and gains {gain:.3g}"
             )
             break
         difference = abs(one.f - two.f) if objective_only else float(np.abs(one.x - two.x).max(initial=0.0))

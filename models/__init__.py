@@ -17,6 +17,7 @@ from .l2_l1_svm import l2_l1_svm, l2_l1_svm_dual
 from .quadratic_fsv import quadratic_fsv, quadratic_l2_l0_svm, quadratic_l2_l1_svm
 from .rlp import rlp
 from .separating_fsv import separating_fsv
+from .sparse_regression import sparse_regression
 from .svm import svm, svm_dual
 
 FACTORIES: dict[str, Callable[..., DCProgram]] = {
@@ -37,6 +38,7 @@ FACTORIES: dict[str, Callable[..., DCProgram]] = {
         arom,
         l2_arom,
         multiclass_arom,
+        sparse_regression,
     )
 }
 """The factories by the names that the command line knows; not those that take separable classes only, separating_fsv."""
@@ -57,6 +59,7 @@ __all__ = [
     "quadratic_l2_l1_svm",
     "rlp",
     "separating_fsv",
+    "sparse_regression",
     "svm",
     "svm_dual",
 ]

@@ -1,4 +1,4 @@
-"""What the dual forms share: the squared norm of X'Du, and (w, b) recovered from u."""
+"""What the dual forms share: their variables, the squared norm of X'Du, and (w, b) recovered from u."""
 
 from __future__ import annotations
 
@@ -22,6 +22,19 @@ SUPPORT = 1e-6
 """A multiplier above this share of its limit counts as positive: interior points do not sit on bounds."""
 
 
+def dual_variables(data: Data, limits: Vector) -> Any:
+    """A model with the multipliers 0 ≤ u ≤ limits of the margin constraints, and y'u = 0, the row that belongs to b."""
+    m = pyo.ConcreteModel()
+    m.u = pyo.Var(range(data.n), bounds=lambda _, i: (0.0, float(limits[i])), initialize=0.0)
+    m.balance = MatrixConstraint([data.y[None, :]], [m.u], lower=0.0, upper=0.0)
+    return m
+
+
+def transposed(signed: Any) -> Any:
+    """(DX)', by columns if it is sparse."""
+    return sp.csc_array(signed.T) if sp.issparse(signed) else signed.T
+
+
 def squared_norm(m: Any, data: Data, u: Any) -> Any:
     """½‖X'Du‖²: through the n × n Gram matrix if there are fewer samples than features, else through variables z = X'Du."""
     signed = data.signed
@@ -29,8 +42,7 @@ def squared_norm(m: Any, data: Data, u: Any) -> Any:
         gram = signed @ signed.T
         return Quadratic(0.5 * (gram + gram.T))(*u)
     m.z = pyo.Var(range(data.d), initialize=0.0)
-    transposed = sp.csc_array(signed.T) if sp.issparse(signed) else signed.T
-    m.image = MatrixConstraint([transposed, -sp.eye_array(data.d, format="csc")], [*u, m.z], lower=0.0, upper=0.0)
+    m.image = MatrixConstraint([transposed(signed), -sp.eye_array(data.d, format="csc")], [*u, m.z], lower=0.0, upper=0.0)
     return Quadratic(sp.eye_array(data.d))(m.z)
 
 

@@ -20,8 +20,8 @@ import pyomo.environ as pyo
 
 from dcprog.functions.penalties import Exponential
 from dcprog.learning.kernel_sums import kernel_sum
-from dcprog.learning.kernels import Distances, elementary_distances, pair_distances, points
-from dcprog.learning.samples import Data, check_data, check_lam, check_positive
+from dcprog.learning.kernels import Distances, elementary_distances, pair_distances
+from dcprog.learning.samples import Data, check_data, check_lam, check_positive, dense
 from dcprog.learning.weighted_kernel import WeightedKernel
 from dcprog.program.dc_program import DCProgram
 from dcprog.typing import Matrix
@@ -114,7 +114,7 @@ def _checked(
     data = check_data(X, y)
     check_lam(lam)
     check_positive(alpha=alpha)
-    Z = points("X", data.X)
+    Z = dense(data.X)
     return data, elementary_distances(kernel, data.d, sigma), Z[data.y > 0], Z[data.y < 0]
 
 

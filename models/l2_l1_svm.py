@@ -15,7 +15,7 @@ from dcprog.program.family import of_family
 from dcprog.program.matrix_constraint import MatrixConstraint
 from dcprog.typing import Vector
 
-from ._dual import DualRule
+from ._dual import DualRule, dual_variables, transposed
 from ._margin import error_weights, sized_weights
 
 
@@ -55,13 +55,11 @@ def l2_l1_svm_dual(X: Any, y: Any, mu: float = 1.0, nu: float = 1.0, *, weightin
     check_nonnegative(nu=nu)
     data = check_data(X, y)
     limits = mu * error_weights(data, weighting)
-    signed = data.signed
-    m = pyo.ConcreteModel()
-    m.u = pyo.Var(range(data.n), bounds=lambda _, i: (0.0, float(limits[i])), initialize=0.0)
+    m = dual_variables(data, limits)
     m.z = pyo.Var(range(data.d), initialize=0.0)
-    m.balance = MatrixConstraint([data.y[None, :]], [m.u], lower=0.0, upper=0.0)
-    transposed = sp.csc_array(signed.T) if sp.issparse(signed) else signed.T
-    m.shrink = MatrixConstraint([transposed, -sp.eye_array(data.d, format="csc")], [m.u, m.z], lower=-nu, upper=nu)
+    m.shrink = MatrixConstraint(
+        [transposed(data.signed), -sp.eye_array(data.d, format="csc")], [m.u, m.z], lower=-nu, upper=nu
+    )
     g = Quadratic(sp.eye_array(data.d))(m.z) + Linear(-np.ones(data.n))(m.u)
 
     def shrunk(s: Vector) -> Vector:

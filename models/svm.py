@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pyomo.environ as pyo
 
 from dcprog.functions import Linear
 from dcprog.learning.samples import check_data, check_positive_lam
 from dcprog.program.dc_program import DCProgram
 from dcprog.program.family import of_family
-from dcprog.program.matrix_constraint import MatrixConstraint
 
-from ._dual import DualRule, squared_norm
+from ._dual import DualRule, dual_variables, squared_norm
 from ._margin import error_weights, free_weights
 
 
@@ -50,9 +48,7 @@ def svm_dual(X: Any, y: Any, lam: float = 0.1, *, weighting: str = "mean") -> DC
     check_positive_lam(lam)
     data = check_data(X, y)
     limits = (1.0 - lam) * error_weights(data, weighting)
-    m = pyo.ConcreteModel()
-    m.u = pyo.Var(range(data.n), bounds=lambda _, i: (0.0, float(limits[i])), initialize=0.0)
-    m.balance = MatrixConstraint([data.y[None, :]], [m.u], lower=0.0, upper=0.0)
+    m = dual_variables(data, limits)
     square = squared_norm(m, data, [m.u])
     dual = DualRule(data, limits, lambda s: s / lam)
     return DCProgram(

@@ -183,8 +183,10 @@ def test_functions_inside_products():
 
 def test_expressions_bound_to_functions():
     _, x = model()
-    with raises(errors.ModelError, "declare a Var"):
-        Exponential()(x[0] + 1)
+    with raises(errors.ModelError, "declare a Var t"):
+        Exponential()(x[0] * x[1])
+    with raises(errors.ModelError, "no variable"):
+        Exponential()(1.0, 2)
     with raises(errors.ModelError, "no variable"):
         Exponential()([])
 

@@ -35,6 +35,11 @@ def test_compare_prints_a_table_and_writes_a_report(file, tmp_path, capsys):
     assert not re.search(r'(src|href)="(?!data:)', page), "the report needs nothing else"
     results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
     assert [line["method"] for line in results["methods"]] in (["rlp", "svm"], ["svm", "rlp"])
+    best = results["methods"][0]
+    assert best["standard_error"] == pytest.approx(best["deviation"] / 3**0.5)
+    assert f"{best['error']:.1f} ± {best['standard_error']:.1f}" in said.out
+    assert "± std. error" in said.out
+    assert "± std. error" in page
     assert compared(file, tmp_path / "out", "--json") == 0
     again = json.loads(capsys.readouterr().out)
     assert again == results, "the second run takes everything from the first, times as well"

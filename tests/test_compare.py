@@ -21,7 +21,8 @@ from dcprog.datasets import Dataset
 from dcprog.errors import DataError, UnknownNameError
 from dcprog.studies import METHODS, compare
 from dcprog.studies.candidates import candidates, default_names, parsed
-from dcprog.studies.compare import Line, _verdict
+from dcprog.studies.compare import _verdict
+from dcprog.studies.findings import Finding
 from dcprog.studies.machines import used_features
 from dcprog.studies.statistics import corrected_t_test, holm, mean_and_variance, stability
 from dcprog.studies.store import StudyWarning
@@ -106,7 +107,7 @@ def test_a_mean_of_one_value_has_no_variance():
 
 
 def line(name, error, p):
-    return Line(name, name.upper(), error, 1.0, 2.0, 1.0, 0.1, p)
+    return Finding(name, name.upper(), 2, (error,), ({},), ((0, 1),), (0.1,), p)
 
 
 def test_no_winner_where_one_difference_may_be_noise():

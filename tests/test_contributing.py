@@ -27,7 +27,7 @@ SECTIONS = {
 MISTAKES = {
     "function.py": ("np.full(n, self.theta), np.zeros(n)", "np.zeros(n), np.zeros(n)"),
     "model.py": ("1.0 / n))(m.r)", "2.0 / n))(m.r)"),
-    "algorithm.py": ("key=lambda step: c.f.value", "key=lambda step: -c.f.value"),
+    "algorithm.py": ("key=lambda solution: self.f", "key=lambda solution: -self.f"),
     "solver.py": ("duals[self.lower] -= at_lower", "duals[self.lower] += at_lower"),
     "stopping_rule.py": ("state.f <= self.value", "state.f >= self.value"),
 }

@@ -52,6 +52,16 @@ FUNCTIONS = {
     "l1": fn.L1Norm(),
     "l1, weighted": fn.L1Norm([1, 0, 2, 0.5]),
     "max norm": fn.MaxNorm(),
+    "squared norm": fn.SquaredNorm(),
+    "huber": fn.Huber(0.7),
+    "hinge": fn.Hinge(),
+    "squared hinge": fn.SquaredHinge(),
+    "logistic": fn.Logistic(),
+    "norm of linear forms": fn.OfAffine(fn.Norm2(), HALF),
+    "logistic of linear forms": fn.OfAffine(fn.Logistic(), A, b),
+    "log-sum-exp of linear forms": fn.OfAffine(fn.LogSumExp(), THIN, b),
+    "squares of linear forms": fn.OfAffine(fn.SquaredNorm(), A, b),
+    "hinge of linear forms": fn.OfAffine(fn.Hinge(), A, b),
 }
 
 
@@ -207,7 +217,7 @@ def test_expansion_has_the_same_value(f, x):
 
 def test_polyhedral_functions_are_those_with_an_epigraph():
     assert {name for name, f in FUNCTIONS.items() if f.epigraph(N)} == {
-        "capped", "maximum", "maximum, sparse", "l1", "l1, weighted", "max norm",
+        "capped", "maximum", "maximum, sparse", "l1", "l1, weighted", "max norm", "hinge", "hinge of linear forms",
     }  # fmt: skip
 
 

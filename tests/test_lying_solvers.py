@@ -148,9 +148,7 @@ def test_the_whole_chain_is_asked_again_before_giving_up(register):
     assert dispatcher.solve(problem.c, np.zeros(3), feasible=True).solver != "misbehaving"
     dispatcher._attempts[1:] = dispatcher._attempts[1:2]
     opened = dispatcher._open[(dispatcher._attempts[1].solver.name, False)]
-    dispatcher._open[(dispatcher._attempts[1].solver.name, False)] = opened._replace(
-        session=MisbehavingSession(ACTS["raises"], problem)
-    )
+    opened.session = MisbehavingSession(ACTS["raises"], problem)
     assert dispatcher.solve(-problem.c, np.zeros(3), feasible=True).solver == "misbehaving"
 
 

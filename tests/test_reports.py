@@ -13,8 +13,9 @@ from study_tools import SMALL, small_data
 
 from dcprog.studies import compare, figures
 from dcprog.studies.cells import Cell
-from dcprog.studies.compare import Comparison, Line
+from dcprog.studies.compare import Comparison
 from dcprog.studies.figures import Point, looks
+from dcprog.studies.findings import finding
 from dcprog.studies.report import MOST_ROWS, write_comparison
 from dcprog.studies.statistics import jaccard, stability
 
@@ -186,7 +187,7 @@ def comparison(selected, d, names=None, **given):
         }
         for i, chosen in enumerate(selected)
     }  # fmt: skip
-    line = Line("some", "Some method", 20.0, 1.0, 1.0, None, 0.5, None)
+    line = finding("some", "Some method", list(results.values()), d, None)
     settled = {
         "data": "made", "n": 30, "d": d, "splits": len(selected), "lines": (line,), "winner": None, "verdict": "none",
         "left_out": {}, "results": results, "failures": {}, "interrupted": False,

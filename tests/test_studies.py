@@ -24,14 +24,14 @@ from sklearn.preprocessing import StandardScaler
 from study_tools import QUICK, SMALL, small_data, without_times
 
 from dcprog import DCA, datasets
-from dcprog.datasets import Dataset
+from dcprog.datasets import Dataset, standardised
 from dcprog.errors import DataError, UnknownNameError
 from dcprog.estimators import FSV, FSVCV
 from dcprog.studies import METHODS, compare, papers, reproduce
 from dcprog.studies.cells import Cell, Task
 from dcprog.studies.execute import execute
 from dcprog.studies.methods import find
-from dcprog.studies.protocol import TENFOLD, Grids, Protocol, judged, rescaled
+from dcprog.studies.protocol import TENFOLD, Grids, Protocol, judged
 from dcprog.studies.published import Entry, published
 from dcprog.studies.splits import fold, thirds
 from dcprog.studies.store import Store, StudyWarning
@@ -98,13 +98,13 @@ def test_the_published_grids():
 def test_scaling_looks_at_the_training_part_only(data):
     split = Protocol("five", 5).split(data, 0)
     inside = np.concatenate([split.fit, split.validation])
-    X = rescaled(data.X, inside)
+    X = standardised(data.X, inside)
     np.testing.assert_allclose(X[inside].mean(axis=0), 0.0, atol=1e-12)
     np.testing.assert_allclose(X[inside].std(axis=0), 1.0)
     assert abs(X[split.test].mean(axis=0)).max() > 1e-3
     changed = data.X.copy()
     changed[split.test] *= 7.0
-    np.testing.assert_allclose(rescaled(changed, inside)[inside], X[inside], atol=1e-12)
+    np.testing.assert_allclose(standardised(changed, inside)[inside], X[inside], atol=1e-12)
 
 
 class Watched(ClassifierMixin, BaseEstimator):
@@ -153,7 +153,7 @@ def test_trials_are_those_of_the_validation_half_and_the_fewest_mistakes_win(dat
     result = judged(data, METHODS["fsv"].machine(SMALL, 8), protocol, 1)
     split = protocol.split(data, 1)
     inside = np.concatenate([split.fit, split.validation])
-    X, y = rescaled(data.X, inside), data.y
+    X, y = standardised(data.X, inside), data.y
     by_hand = {lam: FSV(lam, stop=stop).fit(X[split.fit], y[split.fit]) for lam in SMALL.lam_fsv}
     mistakes = {lam: int((m.predict(X[split.validation]) != y[split.validation]).sum()) for lam, m in by_hand.items()}
     assert {trial["parameters"]["lam"]: trial["mistakes"] for trial in result["trials"]} == mistakes

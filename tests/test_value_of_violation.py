@@ -9,8 +9,8 @@ import pyomo.environ as pyo
 import pytest
 
 from dcprog import DCA, DCProgram
-from dcprog.algorithms.base import AlgorithmStopped
 from dcprog.algorithms.criticality import Around, Criticality
+from dcprog.algorithms.endings import AlgorithmStopped
 from dcprog.convex.certificate import value_of_violation
 
 
@@ -50,6 +50,6 @@ def test_a_rise_by_that_much_is_no_defect(disc):
     compiled, state = algorithm.program.compiled, replace(first, x=np.array([-1.01]), level=-1.01, f=-1.01, size=1.01)
     values = compiled.f.evaluate(np.array([-1.0]))
     solution = algorithm.dispatcher.solve(compiled.cost(np.zeros(1)), np.zeros(1))
-    algorithm._refuse_defects(state, values, -0.01, solution)
+    algorithm._refuse_defects(state, values, values.level - state.level, -0.01, solution)
     with pytest.raises(AlgorithmStopped, match="f rose"):
-        algorithm._refuse_defects(replace(state, level=-1.05, f=-1.05), values, -0.01, solution)
+        algorithm._refuse_defects(replace(state, level=-1.05, f=-1.05), values, values.level + 1.05, -0.01, solution)

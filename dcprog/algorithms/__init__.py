@@ -1,9 +1,15 @@
 """Algorithms by name. Each is an iterator of states; :func:`dcprog.solve` drives it to a result."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 from dcprog.algorithms.base import Algorithm
 from dcprog.algorithms.dca import DCA
+from dcprog.algorithms.result import State
 from dcprog.algorithms.sla import SLA
-from dcprog.errors import unknown_name
+from dcprog.errors import DataError, unknown_name
 
 ALGORITHMS: dict[str, type[Algorithm]] = {cls.name: cls for cls in (DCA, SLA)}
 
@@ -15,4 +21,32 @@ def get(name: str) -> type[Algorithm]:
     return ALGORITHMS[name]
 
 
-__all__ = ["ALGORITHMS", "DCA", "SLA", "Algorithm", "get"]
+def register(cls: type[Algorithm]) -> type[Algorithm]:
+    """Make an algorithm of your own known by its ``name``, here and on the command line; usable as a decorator.
+
+    >>> @register
+    ... class Twin(DCA):
+    ...     name = "twin"
+    >>> get("twin") is Twin
+    True
+    """
+    if not (isinstance(cls, type) and issubclass(cls, Algorithm)):
+        raise DataError(f"got {cls!r}, expected a class derived from dcprog.algorithms.Algorithm")
+    if not isinstance(getattr(cls, "name", None), str):
+        raise DataError(f'{cls.__name__} has no name: give it one, as in name = "mine"')
+    ALGORITHMS[cls.name] = cls
+    return cls
+
+
+def maker(algorithm: Any) -> Callable[..., Algorithm]:
+    """What makes the algorithm of a program and settings: ``algorithm`` is a name, a class or an instance."""
+    if isinstance(algorithm, Algorithm):
+        return algorithm.on
+    if isinstance(algorithm, type) and issubclass(algorithm, Algorithm):
+        return algorithm
+    if isinstance(algorithm, str):
+        return get(algorithm)
+    raise DataError(f"algorithm is {algorithm!r}: pass a name such as 'dca', a class derived from Algorithm, or an instance")
+
+
+__all__ = ["ALGORITHMS", "DCA", "SLA", "Algorithm", "State", "get", "maker", "register"]

@@ -1,7 +1,7 @@
-"""What all algorithms share: a program, a feasible start, a dispatcher, and a loop of states that a rule ends.
+"""What all algorithms share: a program, a feasible start, open solvers, and a loop of states that a rule ends.
 
-A rule says when to stop, the certificate whether the point is critical then. Where the default rule says stop and the
-certificate does not hold, the run goes on; where nothing moves any more it is ``stalled``.
+An algorithm says what the next state is (:meth:`Algorithm.advance`), with the tools below; what it remembers from one state
+to the next is its own. The loop, and what it makes of the certificate, is :mod:`dcprog.algorithms.course`.
 """
 
 from __future__ import annotations
@@ -9,26 +9,28 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from dcprog.algorithms.criticality import ROUNDING, Certificate, Criticality, Multipliers, Trace
-from dcprog.algorithms.further import falls_for_ever, further
+from dcprog.algorithms.course import Course
+from dcprog.algorithms.criticality import ROUNDING, Certificate, Multipliers, Trace
+from dcprog.algorithms.endings import AlgorithmStopped, refuse_endless, unsolved_as_status
+from dcprog.algorithms.further import reach
 from dcprog.algorithms.result import State, Status, relative_step
 from dcprog.algorithms.start import Start, feasible_start
-from dcprog.algorithms.stopping import Function, Gap, MaxIter, Step, StoppingRule, TimeLimit
+from dcprog.algorithms.stopping import Gap, MaxIter, Step, StoppingRule, TimeLimit, as_rule
 from dcprog.convex.answer import Claim
 from dcprog.convex.certificate import TOLERANCE, value_of_violation, value_size
+from dcprog.convex.change import UNCHANGED, Change
 from dcprog.convex.problem import ConvexProblem
-from dcprog.errors import DataError, DCProgError, FunctionError, SolverFailedError
+from dcprog.errors import DataError, FunctionError, SolverFailedError
 from dcprog.program.dc_program import DCProgram
-from dcprog.program.gradients import wrong_gradient
 from dcprog.program.merged import Evaluation
 from dcprog.solvers.base import Feature
 from dcprog.solvers.dispatch import Dispatcher, Solution, SubproblemUnsolved, Timings
-from dcprog.solvers.rays import recession_ray
 from dcprog.typing import Vector
 
 DEFAULT_TOL = 1e-6
@@ -36,22 +38,8 @@ NOISE = 1e-11
 """A gap of criticality below this share of the terms of f is worth a look whether the point is critical."""
 BOTTOMLESS = 1e12
 """A fall of f by so many times the terms of its first values is taken as a fall without end, if a ray proves it."""
-PATIENCE = 10
-"""After so many short steps in a row each is lengthened while f falls."""
-CREEPING = 100
-"""After so many, a step in the steepest direction over C is tried at times: lengthened ones end at the boundary of C."""
-PROOF_SECONDS = 10.0
-"""For the proof that a subproblem is unbounded."""
-STUCK = 3
-"""So many iterations without a change of f beyond rounding, and the run is stalled."""
 
-
-class AlgorithmStopped(DCProgError):
-    """An algorithm cannot go on; ``status`` says why."""
-
-    def __init__(self, status: Status, message: str) -> None:
-        super().__init__(message)
-        self.status = status
+A = TypeVar("A", bound="Algorithm")
 
 
 class Algorithm(ABC):
@@ -59,7 +47,8 @@ class Algorithm(ABC):
 
     Parameters
     ----------
-    program : DCProgram
+    program : DCProgram, optional
+        Without one it is a description, as in ``dcprog.solve(program, algorithm=Boosted(beta=0.5))``.
     solver : str
         Name of the solver for the subproblems, or ``"auto"``.
     x0 : array, mapping of names to arrays, or None
@@ -73,6 +62,8 @@ class Algorithm(ABC):
         Passed to the solver as they are.
     tol : float, optional
         Relative tolerance of the certificate, by default 1e-6.
+    max_iter : int
+        Iterations that the default rule allows.
     fallback : bool
         Whether other solvers are asked where the answer of the first does not hold; if not, that is an error.
     dispatcher : Dispatcher, optional
@@ -83,10 +74,19 @@ class Algorithm(ABC):
 
     name: ClassVar[str]
     needs: ClassVar[Feature] = Feature.NONE
+    """What the solver has to offer."""
+    moves_diagonal: ClassVar[bool] = False
+    """Whether its changes move the diagonal of Q: the problem is then opened with room for one."""
+    plain: ClassVar[bool] = False
+    """Whether :meth:`advance` minimises the plain model at the state it is given, so that its gap is the certificate's."""
+    course: ClassVar[type[Course]] = Course
+    """The loop: when the certificate is asked, and what follows where it does not hold."""
+    stationarity: str = "critical"
+    """What ``converged`` says of the point."""
 
     def __init__(
         self,
-        program: DCProgram,
+        program: DCProgram | None = None,
         *,
         solver: str = "auto",
         x0: Any = None,
@@ -98,16 +98,13 @@ class Algorithm(ABC):
         fallback: bool = True,
         dispatcher: Dispatcher | None = None,
     ) -> None:
+        self._given = _given(
+            solver=solver, x0=x0, stop=stop, time_limit=time_limit, solver_options=solver_options, tol=tol,
+            max_iter=max_iter, fallback=fallback, dispatcher=dispatcher,
+        )  # fmt: skip
+        if program is None:
+            return
         self.check(program)
-        if dispatcher is not None and not dispatcher.problem.differs_in_cost_alone(program.compiled.subproblem):
-            raise DataError(
-                "the open solvers hold another problem, expected one that differs from the program's subproblem in its "
-                "linear cost alone: leave dispatcher out, and solvers are opened anew"
-            )
-        if dispatcher is not None and self.needs not in dispatcher.needs:
-            raise DataError(
-                f"{type(self).__name__} needs solvers that give {self.needs.name}, the open ones were not asked to"
-            )
         self.program, self.solver, self.x0 = program, solver, x0
         rule = self.default_rule(program, tol, max_iter) if stop is None else as_rule(stop)
         self.stop = rule if time_limit is None else rule | TimeLimit(time_limit)
@@ -118,8 +115,20 @@ class Algorithm(ABC):
         self.status: Status | None = None
         self.certificate: Certificate | None = None
         self.start: Start | None = None
+        self.messages: list[str] = []
+        if dispatcher is not None:
+            self._check_open(dispatcher)
         self.dispatcher = self._new_dispatcher() if dispatcher is None else dispatcher
         self._stays_open = dispatcher is not None
+
+    def on(self: A, program: DCProgram, **settings: Any) -> A:
+        """This algorithm with its own parameters on ``program``; ``settings`` go before those that it was made with."""
+        own = getattr(self, "program", program)
+        if own is not program:
+            raise DataError(f"this {type(self).__name__} belongs to another program: make it without one, or pass its class")
+        twin = copy(self)
+        Algorithm.__init__(twin, program, **{**self._given, **_given(**settings)})
+        return twin
 
     @classmethod
     def check(cls, program: DCProgram) -> None:
@@ -131,99 +140,166 @@ class Algorithm(ABC):
         step = tol if tol is not None else program.tol if program.tol is not None else DEFAULT_TOL
         return Step(step, program.stop_on) | Gap(NOISE) | MaxIter(max_iter)
 
+    # What an algorithm says.
+
     @abstractmethod
     def advance(self, state: State) -> State:
         """The next state. Raises :class:`AlgorithmStopped` if there is none."""
 
+    def begin(self, state: State) -> None:
+        """Forget what earlier states said: called at the start, and where the run goes on from the certificate's point."""
+
+    def ceiling(self, state: State) -> float:
+        """What ``level``, f without its constant, may be at most after ``state``: at ``state`` itself, f descends."""
+        return state.level
+
+    def improved(self, state: State) -> State | None:
+        """A state with a lower f than at the critical point ``state``, for algorithms that promise more; None if there is
+        none that they know how to find."""
+        return None
+
+    # The tools of an algorithm.
+
+    def f(self, x: Vector) -> float:
+        """g(x) − h(x), with what stands in both cancelled and without constants: for comparisons of f."""
+        return self.program.compiled.f.value(x)
+
+    def subgradient(self, x: Vector) -> Vector:
+        """The element of ∂h(x) that the oracles of h take."""
+        return subgradient(self.program, x)
+
+    def minimise(self, u: Vector, x: Vector, change: Change = UNCHANGED) -> Solution:
+        """The verified argmin {g(y) − ⟨u, y⟩ : y ∈ C}, in which ``change`` says what else is other than usual. ``x`` ∈ C is
+        where the solver may begin; the minimiser is ``solution.x``."""
+        return self.minimise_cost(self.program.compiled.cost(u), x, change)
+
+    def minimise_cost(self, cost: Vector, x: Vector, change: Change = UNCHANGED) -> Solution:
+        """The same for a linear cost of all variables of the subproblem, epigraph variables included."""
+        left = None if self._deadline is None else max(self._deadline - time.perf_counter(), 0.01)
+        lifted = self.program.compiled.lift(x)
+        began = time.perf_counter()
+        self.dispatcher.change(change)
+        self.dispatcher.timings.update += time.perf_counter() - began
+        try:
+            return self.dispatcher.solve(cost, lifted, left, feasible=True)
+        except SubproblemUnsolved as unsolved:
+            if not self.fallback and unsolved.claim is Claim.FAILED:
+                raise SolverFailedError(f"{unsolved}; fallback=False asks no other solver") from unsolved
+            stopped = unsolved_as_status(unsolved, self.dispatcher.problem, cost, lifted)
+            if not self.fallback and stopped.status is Status.UNKNOWN:
+                raise SolverFailedError(
+                    f"{unsolved}, which nothing proves; fallback=False asks no other solver"
+                ) from unsolved
+            raise stopped from unsolved
+
+    def curved(self, rho: float) -> Change:
+        """The change that adds ρ/2‖y‖² to the subproblem; with u + ρz in place of u it is ρ/2‖y − z‖²."""
+        diagonal = np.zeros(self.dispatcher.problem.n)
+        diagonal[: self.program.compiled.n] = rho
+        return Change(diagonal=diagonal)
+
+    def reach(self, x: Vector, direction: Vector, most: float = np.inf) -> float:
+        """The largest t ≤ ``most`` with x + t·direction in C, for x ∈ C."""
+        return reach(self.program.compiled, x, direction, most, self.dispatcher.units.column)
+
+    def linearised(self, state: State) -> State:
+        """The next state of DCA: the minimiser of the plain model at ``state.x``, with the gap of criticality there."""
+        began = time.perf_counter()
+        u = self.subgradient(state.x)
+        self.dispatcher.timings.update += time.perf_counter() - began
+        solution = self.minimise(u, state.x)
+        gap = self.program.compiled.f.gap(state.x, solution.x, u)
+        return self.next_state(state, solution, u=u, gap=gap, began=began)
+
+    def next_state(
+        self,
+        state: State,
+        solution: Solution,
+        x: Vector | None = None,
+        *,
+        u: Vector | None = None,
+        gap: float | None = None,
+        began: float | None = None,
+    ) -> State:
+        """The state after ``state``: at the subproblem's solution, or at another ``x`` that was made of it.
+
+        f may not rise above :meth:`ceiling`. Only where the solution minimises the plain model at ``state.x`` for the
+        subgradient ``u`` does it give the ``gap`` there, and multipliers.
+        """
+        c = self.program.compiled
+        there = solution.x if x is None else x
+        values = c.f.evaluate(there)
+        iteration = state.iteration + 1
+        if not np.isfinite(values).all():
+            raise FunctionError(f"at iteration {iteration} g = {values.g} and h = {values.h}: both have to be finite on C")
+        rise = values.level - self.ceiling(state)
+        if max(rise, 0.0 if gap is None else -gap) > ROUNDING * max(state.size, values.size):
+            self._refuse_defects(state, values, rise, gap, solution)
+        if self.trace.values[0] - values.level > BOTTOMLESS * self.trace.sizes[0]:
+            assert self.start is not None
+            refuse_endless(self.program, (state.x, self.start.x), there, values.f)
+        return State(
+            iteration=iteration,
+            x=_frozen(there),
+            **values._asdict(),
+            scale=self.trace.scale(values.size),
+            gap=gap,
+            step=relative_step(there, state.x),
+            solver=solution.solver,
+            residuals=solution.residuals,
+            escalations=solution.escalations,
+            seconds=0.0 if began is None else time.perf_counter() - began,
+            previous=state.x,
+            multipliers=None
+            if u is None
+            else Multipliers(u, solution.row_duals, solution.constraint_duals, solution.cone_duals),
+            read=self.program.read,
+        )
+
+    def moved(self, state: State, x: Vector) -> State:
+        """``state``, at x instead: it came from the same state, and no subproblem says anything of it."""
+        values = self.program.compiled.f.evaluate(x)
+        step = None if state.previous is None else relative_step(x, state.previous)
+        return replace(state, x=_frozen(x), **values._asdict(), step=step, multipliers=None)
+
+    # What the engine needs of it.
+
     def __iter__(self) -> Iterator[State]:
-        self.status = self.certificate = None
+        if not hasattr(self, "program"):
+            raise DataError(
+                f"this {type(self).__name__} has no program: {type(self).__name__}(program), or solve(program, …)"
+            )
+        self.status, self.certificate, self.messages = None, None, []
         if not (self._stays_open or self.dispatcher.unused):
             self.dispatcher = self._new_dispatcher()
         self.dispatcher.timings = Timings()
         self._deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
-        self._trace, self._idle, self._short = Trace(), 0, 0
+        self.trace = Trace()
         self.stop.start()
         self.start = feasible_start(self.program, self.x0, self.time_limit)
-        state = self._first_state(self.start.x)
-        while True:
-            self._trace.add(state)
-            yield state
-            verdict = self.stop.check(state)
-            ahead = self.advance(state) if verdict is None else self._look_ahead(state, verdict)
-            if verdict is None and ahead is not None and not self._is_due(state, ahead):
-                state = ahead if self.own_rule else self._lengthened(state, ahead, PATIENCE)
-                continue
-            self.status = verdict if ahead is None else self._judged(state, ahead, verdict)
-            if ahead is None or self.status is not None:
-                return
-            assert self.certificate is not None
-            escape, self.certificate = self.certificate.escape, None
-            self._short += escape is not None
-            state = self._lengthened(state, ahead) if escape is None else self._at(escape, state, ahead)
+        yield from self.course(self).states(self._first_state(self.start.x))
 
-    def _look_ahead(self, state: State, verdict: Status) -> State | None:
-        """What the next state would be, for the certificate of this one; None where that cannot be had."""
-        if verdict is Status.TIME_LIMIT:
-            return None
-        if state.multipliers is not None and np.array_equal(subgradient(self.program, state.x), state.multipliers.u):
-            return replace(state, gap=0.0)  # x minimises its own model: the one that it came from
-        try:
-            return self.advance(state)
-        except AlgorithmStopped:
-            if verdict is Status.CONVERGED and not self.own_rule:
-                raise
-            return None
-
-    def _is_due(self, state: State, following: State) -> bool:
-        """Whether the certificate is asked though no rule says stop: where f does not fall any more, or steps were short for
-        long, a rule of steps may wait for ever."""
-        return not self.own_rule and (following.level > state.level or self._short > PATIENCE)
-
-    def _judged(self, state: State, following: State, verdict: Status | None) -> Status | None:
-        """The status to end with at ``state``, None to go on."""
-        criticality = Criticality(self.program.compiled, self.dispatcher.units.column, self.tol)
-        self.certificate = criticality.certificate(state, following, self._trace)
-        still = abs(state.level - following.level) <= ROUNDING * max(state.size, following.size)
-        self._idle = self._idle + 1 if still else 0
-        stuck = self._idle >= STUCK or following.level > state.level or bool(np.array_equal(state.x, following.x))
-        creeps = self._short >= CREEPING and self._short % PATIENCE == 0
-        if not self.certificate.holds and (stuck or creeps):
-            self.certificate = criticality.by_linear_program(state, following, self._trace)
-        if self.certificate.holds:
-            self._refuse_wrong_gradients(state)
-            return Status.CONVERGED
-        if verdict not in (None, Status.CONVERGED):
-            return verdict
-        if self.own_rule:
-            return Status.STOPPED_BY_RULE
-        escapes = self.certificate.escape is not None
-        return Status.STALLED if stuck and not escapes else self.stop.ends(state)
-
-    def _refuse_wrong_gradients(self, state: State) -> None:
-        """The certificate stands and falls with the gradients of the user's own functions."""
-        wrong = wrong_gradient(self.program, state.x)
-        if wrong is not None:
-            self.certificate = None
-            raise AlgorithmStopped(Status.DEFECTIVE, wrong)
-
-    def _lengthened(self, state: State, following: State, patience: int = 0) -> State:
-        """``following``, or farther in its direction where steps were short for the sizes of the variables for long."""
-        compiled = self.program.compiled
-        short = Criticality(compiled, self.dispatcher.units.column, self.tol).short(state, following, self._trace)
-        self._short = self._short + 1 if short else max(self._short - 2, 0)
-        if self._short <= patience:
-            return following
-        x = further(compiled, state.x, following.x)
-        return following if x is following.x else self._at(x, state, following)
-
-    def _at(self, x: Vector, state: State, following: State) -> State:
-        """``following``, moved to x."""
-        values = self.program.compiled.f.evaluate(x)
-        return replace(following, x=_frozen(x), **values._asdict(), step=relative_step(x, state.x), multipliers=None)
+    @classmethod
+    def opened(cls, program: DCProgram) -> ConvexProblem:
+        """The convex problem that solvers open: its numbers change between subproblems, its structure stays."""
+        problem = program.compiled.subproblem
+        return problem.with_diagonal() if cls.moves_diagonal else problem
 
     def _new_dispatcher(self) -> Dispatcher:
-        problem = self.program.compiled.subproblem
-        return Dispatcher(problem, self.solver, self.solver_options, self.needs, fallback=self.fallback)
+        problem, own = self.opened(self.program), self.program.compiled.n
+        return Dispatcher(problem, self.solver, self.solver_options, self.needs, fallback=self.fallback, own=own)
+
+    def _check_open(self, dispatcher: Dispatcher) -> None:
+        """Whether open solvers can go on with this program."""
+        if not dispatcher.as_opened.differs_in_cost_alone(self.opened(self.program)):
+            raise DataError(
+                "the open solvers hold another problem, expected one that differs from the program's subproblem in its "
+                "linear cost alone: leave dispatcher out, and solvers are opened anew"
+            )
+        if self.needs not in dispatcher.needs:
+            raise DataError(
+                f"{type(self).__name__} needs solvers that give {self.needs.name}, the open ones were not asked to"
+            )
 
     def _first_state(self, x: Vector) -> State:
         values = self.program.compiled.f.evaluate(x)
@@ -231,51 +307,7 @@ class Algorithm(ABC):
             raise FunctionError(f"at the start g = {values.g} and h = {values.h}: pass an x0 where both are finite")
         return State(iteration=0, x=_frozen(x), **values._asdict(), scale=values.size, read=self.program.read)
 
-    def _minimise(self, cost: Vector, x: Vector) -> Solution:
-        """The verified minimiser of the subproblem with linear cost ``cost``; ``x`` is feasible and serves as a start."""
-        left = None if self._deadline is None else max(self._deadline - time.perf_counter(), 0.01)
-        try:
-            return self.dispatcher.solve(cost, self.program.compiled.lift(x), left, feasible=True)
-        except SubproblemUnsolved as unsolved:
-            if not self.fallback and unsolved.claim is Claim.FAILED:
-                raise SolverFailedError(f"{unsolved}; fallback=False asks no other solver") from unsolved
-            stopped = _stopped(unsolved, self.dispatcher.problem, cost, self.program.compiled.lift(x))
-            if not self.fallback and stopped.status is Status.UNKNOWN:
-                raise SolverFailedError(
-                    f"{unsolved}, which nothing proves; fallback=False asks no other solver"
-                ) from unsolved
-            raise stopped from unsolved
-
-    def _next_state(self, state: State, solution: Solution, gap: float, u: Vector, began: float) -> State:
-        """The state at the subproblem's solution; ``gap`` is what the subproblem says of the state before."""
-        c = self.program.compiled
-        x = solution.z[: c.n]
-        values = c.f.evaluate(x)
-        iteration = state.iteration + 1
-        if not np.isfinite(values).all():
-            raise FunctionError(f"at iteration {iteration} g = {values.g} and h = {values.h}: both have to be finite on C")
-        if min(gap, state.level - values.level) < -ROUNDING * max(state.size, values.size):
-            self._refuse_defects(state, values, gap, solution)
-        if self._trace.values[0] - values.level > BOTTOMLESS * self._trace.sizes[0]:
-            assert self.start is not None
-            _refuse_endless(self.program, (state.x, self.start.x), x, values.f)
-        return State(
-            iteration=iteration,
-            x=_frozen(x),
-            **values._asdict(),
-            scale=self._trace.scale(values.size),
-            gap=gap,
-            step=relative_step(x, state.x),
-            solver=solution.solver,
-            residuals=solution.residuals,
-            escalations=solution.escalations,
-            seconds=time.perf_counter() - began,
-            previous=state.x,
-            multipliers=Multipliers(u, solution.row_duals, solution.constraint_duals),
-            read=self.program.read,
-        )
-
-    def _refuse_defects(self, state: State, values: Evaluation, gap: float, solution: Solution) -> None:
+    def _refuse_defects(self, state: State, values: Evaluation, rise: float, gap: float | None, solution: Solution) -> None:
         """Theorem 1: f decreases by at least the gap, which is ≥ 0, up to what a verified solution may be off, and to what
         leaving the rows by as much as a solver may brought the point before."""
         c = self.program.compiled
@@ -283,13 +315,13 @@ class Algorithm(ABC):
         outside = value_of_violation(c.subproblem, c.lift(state.x), solution.row_duals, solution.constraint_duals)
         allowed = 2 * TOLERANCE * max(size, state.size) + outside
         iteration = state.iteration + 1
-        if values.level - state.level > allowed:
+        if rise > allowed:
             raise AlgorithmStopped(
                 Status.NOT_CONVEX,
                 f"f rose from {state.f:.10g} to {values.f:.10g} in iteration {iteration}: g or h is not convex, or a "
                 "gradient is wrong; dcprog.testing.check_program says where",
             )
-        if gap < -allowed:
+        if gap is not None and gap < -allowed:
             raise AlgorithmStopped(
                 Status.DEFECTIVE,
                 f"the gap of criticality is {gap:.3g} in iteration {iteration}, which no convex g allows: g is not convex, "
@@ -310,45 +342,16 @@ def subgradient(program: DCProgram, x: Vector) -> Vector:
     return u
 
 
-def as_rule(stop: Any) -> StoppingRule:
-    """A rule, or a function of the state that says True to stop."""
-    if isinstance(stop, StoppingRule):
-        return stop
-    if callable(stop) and not isinstance(stop, type):
-        return Function(stop)
-    raise DataError(f"stop is {stop!r}: pass a rule such as Gap(1e-8) | MaxIter(100), or a function of the state")
+DEFAULTS: dict[str, Any] = {"solver": "auto", "max_iter": 1000, "fallback": True}
 
 
-def _stopped(unsolved: SubproblemUnsolved, problem: ConvexProblem, cost: Vector, start: Vector) -> AlgorithmStopped:
-    if unsolved.claim is Claim.UNBOUNDED:
-        if recession_ray(problem, cost, start, PROOF_SECONDS) is None:
-            return AlgorithmStopped(
-                Status.UNKNOWN,
-                f"solvers call the subproblem min g(x) − ⟨u, x⟩ unbounded ({unsolved}), but no ray proves it: bound the "
-                "variables, or name another solver",
-            )
-        return AlgorithmStopped(
-            Status.UNBOUNDED,
-            f"the subproblem min g(x) − ⟨u, x⟩ is unbounded below over C ({unsolved}): bound the variables, or add a "
-            "strongly convex term such as x² to both g and h",
-        )
-    statuses = {Claim.TIME_LIMIT: Status.TIME_LIMIT, Claim.INFEASIBLE: Status.INFEASIBLE}
-    return AlgorithmStopped(
-        statuses.get(unsolved.claim, Status.SUBPROBLEM_FAILED), f"the subproblem was not solved: {unsolved}"
-    )
-
-
-def _refuse_endless(program: DCProgram, before: tuple[Vector, ...], there: Vector, f: float) -> None:
-    """Stop a run that falls without end, along a ray of C on which f falls for ever: that of the last step, or, where a
-    step is lost in the rounding of a point far away, of all steps together."""
-    if any(falls_for_ever(program.compiled, x, there) for x in before):
-        raise AlgorithmStopped(
-            Status.UNBOUNDED,
-            f"f has fallen to {f:.3g} and falls for ever in the direction of its steps: bound the variables, or check "
-            "the sign of h",
-        )
-    if abs(f) > 1e200:
-        raise AlgorithmStopped(Status.UNKNOWN, f"f has fallen to {f:.3g}, but no ray along which it falls for ever is known")
+def _given(**settings: Any) -> dict[str, Any]:
+    """The settings that are not the default ones."""
+    return {
+        name: value
+        for name, value in settings.items()
+        if value is not None and not (isinstance(value, str | int) and value == DEFAULTS.get(name))
+    }
 
 
 def _frozen(x: Vector) -> Vector:

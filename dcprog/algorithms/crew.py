@@ -33,7 +33,7 @@ class Work:
     """What every run needs, sent to each worker once; ``solvers`` are those that the user registered here."""
 
     run: Run
-    kind: type[Algorithm]
+    kind: Callable[..., Algorithm]
     program: DCProgram
     settings: dict[str, Any]
     centre: Vector

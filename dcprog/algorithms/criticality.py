@@ -29,6 +29,7 @@ import scipy.sparse as sp
 from dcprog.algorithms.further import farther, lowest
 from dcprog.algorithms.result import State
 from dcprog.convex.certificate import DUAL_NOISE, completed, usual_duals, value_of_violation, violation
+from dcprog.convex.cones import Duals
 from dcprog.convex.problem import ConvexProblem
 from dcprog.errors import CapabilityError, DCProgError
 from dcprog.program.compile import Compiled
@@ -114,6 +115,8 @@ class Multipliers:
     u: Vector
     rows: Vector
     constraints: Vector
+    cones: Duals = ()
+    """The elements v of the constraints that are cones."""
 
 
 class Around(NamedTuple):
@@ -215,7 +218,7 @@ class Criticality:
         p, n = self.compiled.subproblem, self.compiled.n
         sizes = np.maximum(np.where(around.D > 0, around.D, self.unit), LEAST_SIZE * np.minimum(self.unit, 1.0))
         sizes[:n] = np.maximum(sizes[:n], np.minimum(self.unit[:n], trace.way(around.z[:n])))
-        return p.is_box or violation(p, around.z, sizes) <= FEASIBLE
+        return p.is_box or violation(p, around.z, sizes, FEASIBLE) <= FEASIBLE
 
     def _visible(self, around: Around) -> Mask:
         """The columns that nothing hides: r is small for its own terms, or what it could bring is rounding."""
@@ -225,10 +228,12 @@ class Criticality:
         visible: Mask = held | (size <= EVERY_COLUMN * around.least) | (size * around.D <= ROUNDING * around.T)
         if visible.all() or not p.m:
             return visible
-        terms = around.slopes + p.A_size.T @ np.abs(around.rows)
-        visible = visible | (size <= EVERY_COLUMN * terms)
+        hidden = np.flatnonzero(~visible)
+        of_hidden = around.slopes[hidden] + abs(p.A[:, hidden]).T @ np.abs(around.rows)
+        visible[hidden] = size[hidden] <= EVERY_COLUMN * of_hidden
         if visible.all():
             return visible
+        terms = around.slopes + p.A_size.T @ np.abs(around.rows)
         noise = DUAL_NOISE * (p.A_size.T @ usual_duals(p, terms))
         either: Mask = visible | (size <= EVERY_COLUMN * noise)
         return either
@@ -276,8 +281,12 @@ class Criticality:
             pull = p.A_transposed @ m.rows
             residual, least = residual - pull, terms + np.abs(pull)
             complementarity += _complementarity(m.rows, p.A @ z, p.row_lower, p.row_upper)
-        for mu, psi in zip(m.constraints, p.constraints, strict=True):
-            if mu:
+        cones, duals = p.cones, m.cones or (None,) * len(p.cones)
+        for mu, psi, cone, v in zip(m.constraints, p.constraints, cones, duals, strict=True):
+            if mu and cone is not None and v is not None:
+                residual = residual - mu * cone.slope(z, v)
+                complementarity += abs(mu) * max(-cone.minorant(z, v), 0.0)
+            elif mu:
                 residual = residual - mu * psi.gradient(z)
                 complementarity += abs(mu) * max(-psi.value(z), 0.0)
         D, T = self._sizes(state, following, trace), trace.scale(max(state.size, following.size))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-
-from dcprog.algorithms.base import Algorithm, subgradient
+from dcprog.algorithms.base import Algorithm
 from dcprog.algorithms.result import State
 
 
@@ -24,13 +22,7 @@ class DCA(Algorithm):
     """
 
     name = "dca"
+    plain = True
 
     def advance(self, state: State) -> State:
-        began = time.perf_counter()
-        c = self.program.compiled
-        u = subgradient(self.program, state.x)
-        cost = c.cost(u)
-        self.dispatcher.timings.update += time.perf_counter() - began
-        solution = self._minimise(cost, state.x)
-        gap = c.f.gap(state.x, solution.z[: c.n], u)
-        return self._next_state(state, solution, gap, u, began)
+        return self.linearised(state)

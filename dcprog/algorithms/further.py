@@ -12,6 +12,7 @@ DOUBLINGS = 60
 HALVINGS = 50
 FEASIBLE = 1e-9
 DECADES = 10
+DIRECTION_NOISE = 1e-12
 
 
 def further(compiled: Compiled, x: Vector, there: Vector) -> Vector:
@@ -83,6 +84,31 @@ def falls_for_ever(compiled: Compiled, x: Vector, there: Vector) -> bool:
     return bool(in_set and len(drops) > 2 and (drops > 0).all() and (drops[1:] >= 5 * drops[:-1]).all())
 
 
+def reach(compiled: Compiled, x: Vector, direction: Vector, most: float, unit: Vector) -> float:
+    """The largest t ≤ ``most`` with x + t·direction in C, up to halving where C has curved rows; at least 0.
+
+    What rounding leaves of a direction, for a variable at its bound or along a row, ends no way: components below 1e-12 of
+    their variable's size, or of a row's terms, count as 0.
+    """
+    C, n = compiled.feasible_set, compiled.n
+    step = np.where(np.abs(direction) > DIRECTION_NOISE * np.maximum(np.abs(x), unit[:n]), direction, 0.0)
+    longest = min(most, _until(x, step, compiled.lower, compiled.upper))
+    if C.m and C.n == n:
+        along, terms = C.A @ step, C.A_size @ np.maximum(np.abs(step), DIRECTION_NOISE * np.abs(x))
+        along = np.where(np.abs(along) > DIRECTION_NOISE * terms, along, 0.0)
+        longest = min(longest, _until(C.A @ x, along, C.row_lower, C.row_upper))
+    longest = max(longest, 0.0)
+    if not C.constraints and C.n == n:
+        return longest
+    if longest == np.inf:
+        longest = float((np.abs(x) + unit[:n]).max() / max(float(np.abs(step).max(initial=0.0)), 1e-300))
+    for _ in range(HALVINGS):
+        if _is_feasible(compiled, np.clip(x + longest * step, compiled.lower, compiled.upper), x):
+            return longest
+        longest /= 2
+    return 0.0
+
+
 def _longest(compiled: Compiled, x: Vector, step: Vector) -> float:
     """The largest t with x + t·step within the bounds and linear rows of C."""
     C = compiled.feasible_set
@@ -106,7 +132,7 @@ def _is_feasible(compiled: Compiled, x: Vector, before: Vector) -> bool:
     here, there = _lifted(compiled, x), _lifted(compiled, before)
     sizes = np.maximum(np.abs(here), np.abs(there))
     units = C.units(np.where(sizes > 0, sizes, 1.0))
-    return feasibility(C, here, units) <= max(FEASIBLE, feasibility(C, there, units))
+    return feasibility(C, here, units, FEASIBLE) <= max(FEASIBLE, feasibility(C, there, units, FEASIBLE))
 
 
 def _lifted(compiled: Compiled, x: Vector) -> Vector:

@@ -7,7 +7,7 @@ whose runs take a blink needs no other process.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
@@ -53,7 +53,7 @@ def _whole(value: object) -> bool:
 
 def best_of(
     run: Run,
-    kind: type[Algorithm],
+    kind: Callable[..., Algorithm],
     program: DCProgram,
     x0: Any,
     starts: int,

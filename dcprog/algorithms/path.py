@@ -16,6 +16,7 @@ from dcprog.algorithms.base import Algorithm
 from dcprog.algorithms.result import Result, Status
 from dcprog.algorithms.run import check_limits, run
 from dcprog.algorithms.stopping import StoppingRule
+from dcprog.convex.problem import ConvexProblem
 from dcprog.errors import DataError, ModelError
 from dcprog.program.dc_program import DCProgram
 from dcprog.program.family import Family
@@ -106,7 +107,7 @@ def path(
     builds, dispatcher = 0, None
     for point, program in _programs(factory, arguments, parameters):
         start = results[-1].x if continuation and results else None
-        dispatcher = _still_open(dispatcher, program, rewind=not continuation)
+        dispatcher = _still_open(dispatcher, kind.opened(program), rewind=not continuation)
         before = 0 if dispatcher is None else dispatcher.builds
         walker: Algorithm = kind(
             program,
@@ -126,9 +127,9 @@ def path(
     return Path(tuple(walked), tuple(results), builds)
 
 
-def _still_open(dispatcher: Dispatcher | None, program: DCProgram, *, rewind: bool) -> Dispatcher | None:
-    """The solvers of the run before if they can go on with ``program``, from where their first run began."""
-    if dispatcher is None or not dispatcher.problem.differs_in_cost_alone(program.compiled.subproblem):
+def _still_open(dispatcher: Dispatcher | None, problem: ConvexProblem, *, rewind: bool) -> Dispatcher | None:
+    """The solvers of the run before if they can go on with ``problem``, from where their first run began."""
+    if dispatcher is None or not dispatcher.as_opened.differs_in_cost_alone(problem):
         return None
     if rewind:
         dispatcher.rewind()

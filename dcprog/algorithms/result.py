@@ -145,7 +145,8 @@ class Result(Mapping[str, np.ndarray]):
     ``result["w"]`` or ``result[m.w]`` is the array of the model's variable w. ``gap`` is the gap of criticality of x itself,
     g(x) − h(x) − min {g(y) − h(x) − ⟨u, y − x⟩ : y ∈ C} ≥ 0: 0 says that x solves its own subproblem, i.e. is critical;
     None: a limit or a failure came before it was known. ``violation`` is the largest absolute violation of a bound or
-    constraint of the model. ``assumptions`` lists what was declared or sampled, not proved. ``bound`` is a proved lower
+    constraint of the model. ``assumptions`` lists what was declared or sampled, not proved. ``subproblems`` counts
+    the convex problems that were solved, ``rebuilds`` how often one was opened anew. ``bound`` is a proved lower
     bound of f, None here.
     """
 
@@ -165,6 +166,7 @@ class Result(Mapping[str, np.ndarray]):
     stationarity: str | None = None
     assumptions: tuple[str, ...] = ()
     rebuilds: int = 0
+    subproblems: int = 0
     messages: list[str] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list, repr=False)
     classifier: Any = field(default=None, repr=False)
@@ -257,6 +259,7 @@ class Result(Mapping[str, np.ndarray]):
             "stationarity": self.stationarity,
             "assumptions": list(self.assumptions),
             "rebuilds": self.rebuilds,
+            "subproblems": self.subproblems,
             "messages": self.messages,
             "runs": self.runs,
         }

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from dcprog import algorithms
-from dcprog.algorithms.base import Algorithm, AlgorithmStopped, as_rule
+from dcprog.algorithms.base import Algorithm
 from dcprog.algorithms.criticality import ROUNDING
+from dcprog.algorithms.endings import AlgorithmStopped
 from dcprog.algorithms.log import Log
 from dcprog.algorithms.multistart import best_of, check_starts
 from dcprog.algorithms.result import Record, Result, State, Status
 from dcprog.algorithms.start import Infeasible, NoStart
-from dcprog.algorithms.stopping import StoppingRule
+from dcprog.algorithms.stopping import StoppingRule, as_rule
 from dcprog.convex.answer import Claim
 from dcprog.errors import DataError, FunctionError, ModelError, SolverFailedError
 from dcprog.program.dc_program import DCProgram
@@ -29,7 +30,7 @@ Callback = Callable[[State], bool | None]
 def solve(
     program: DCProgram,
     *,
-    algorithm: str = "dca",
+    algorithm: str | type[Algorithm] | Algorithm = "dca",
     solver: str = "auto",
     x0: Any = None,
     tol: float | None = None,
@@ -49,8 +50,9 @@ def solve(
     Parameters
     ----------
     program : DCProgram
-    algorithm : str
-        ``"dca"`` or ``"sla"``.
+    algorithm : str, class or instance
+        A name such as ``"dca"``, a class derived from :class:`dcprog.algorithms.Algorithm`, or an instance of one that has
+        parameters of its own; what is passed here goes before the settings that an instance was made with.
     solver : str
         A name that ``dcprog.available_solvers()`` lists, ``"pyomo:<name>"`` for anything that Pyomo knows, or ``"auto"``.
     x0 : array or mapping of names to arrays, optional
@@ -90,7 +92,7 @@ def solve(
     check_starts(starts, seed, n_jobs)
     if solver_options is not None and not isinstance(solver_options, Mapping):
         raise DataError(f"solver_options is {solver_options!r}: pass a dict of the solver's own options")
-    kind = algorithms.get(algorithm)
+    kind = algorithms.maker(algorithm)
     settings: dict[str, Any] = {
         "solver": solver,
         "stop": None if stop is None else as_rule(stop),
@@ -156,6 +158,7 @@ def _result(
     program, start, certificate = algorithm.program, algorithm.start, algorithm.certificate
     if start is not None and start.message:
         messages = [start.message, *messages]
+    messages = [*messages, *algorithm.messages, *algorithm.dispatcher.rebuild_reasons]
     x = np.full(program.compiled.n, np.nan) if best is None else np.array(best.x)
     timings = {
         "compile": program.compile_seconds,
@@ -177,9 +180,10 @@ def _result(
         history=history,
         timings=timings,
         violation=np.inf if best is None else violation(program, x),
-        stationarity="critical" if status is Status.CONVERGED else None,
+        stationarity=algorithm.stationarity if status is Status.CONVERGED else None,
         assumptions=tuple(getattr(program, "assumptions", ())),
         rebuilds=algorithm.dispatcher.rebuilds,
+        subproblems=algorithm.dispatcher.solves,
         messages=messages,
         classifier=None if program.interpret is None or best is None else program.interpret(arrays),
     )

@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 
-from dcprog.algorithms.base import NOISE, Algorithm, subgradient
+from dcprog.algorithms.base import NOISE, Algorithm
 from dcprog.algorithms.result import State
 from dcprog.algorithms.stopping import Gap, MaxIter, StoppingRule
 from dcprog.convex.problem import ProblemClass
@@ -31,6 +31,7 @@ class SLA(Algorithm):
 
     name = "sla"
     needs = Feature.VERTEX
+    plain = True
 
     @classmethod
     def check(cls, program: DCProgram) -> None:
@@ -49,11 +50,10 @@ class SLA(Algorithm):
     def advance(self, state: State) -> State:
         began = time.perf_counter()
         c = self.program.compiled
-        u = subgradient(self.program, state.x)
+        u = self.subgradient(state.x)
         z = np.zeros(c.subproblem.n)
         z[: c.n] = -u
         z += c.subproblem.c
-        self.dispatcher.timings.update += time.perf_counter() - began
-        vertex = self._minimise(z, state.x)
+        vertex = self.minimise_cost(z, state.x)
         decrease = -float(z @ (vertex.z - c.lift(state.x)))
-        return self._next_state(state, vertex, decrease, u, began)
+        return self.next_state(state, vertex, u=u, gap=decrease, began=began)

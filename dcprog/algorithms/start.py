@@ -64,7 +64,7 @@ def feasible_start(program: DCProgram, x0: Any, time_limit: float | None = None)
     x = program.vector({} if x0 is None else x0)
     made_up = _made_up(program, x0)
     C = compiled.feasible_set
-    if feasibility(C, _lifted(program, x)) <= FEASIBLE:
+    if feasibility(C, _lifted(program, x), enough=FEASIBLE) <= FEASIBLE:
         return Start(x, made_up=made_up)
     nearest = _project(program, x, time_limit)
     asked = x0 is not None or not np.isnan(compiled.values).any()

@@ -14,8 +14,10 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from dcprog.algorithms.result import State, Status
+from dcprog.errors import DataError
 
 
 class StoppingRule(ABC):
@@ -145,3 +147,12 @@ class Both(StoppingRule):
 
 def _strongest(verdicts: Sequence[Status]) -> Status:
     return Status.CONVERGED if Status.CONVERGED in verdicts else verdicts[0]
+
+
+def as_rule(stop: Any) -> StoppingRule:
+    """A rule, or a function of the state that says True to stop."""
+    if isinstance(stop, StoppingRule):
+        return stop
+    if callable(stop) and not isinstance(stop, type):
+        return Function(stop)
+    raise DataError(f"stop is {stop!r}: pass a rule such as Gap(1e-8) | MaxIter(100), or a function of the state")

@@ -1,4 +1,4 @@
-"""The commands and their options. What is heavy is imported inside them, so that ``--help`` is there at once."""
+"""The commands and their options. Heavy packages are imported inside them, so that ``--help`` is fast."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def solve(
                 seed=seed,
                 callback=callback,
             )
-    output.show(problem, result, json)  # before what may fail for want of space or rights
+    output.show(problem, result, json)  # before writing files, which may fail
     if save is not None:
         result.save(save)
     if plot is not None:

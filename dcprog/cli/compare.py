@@ -105,7 +105,7 @@ def _show(found: Comparison) -> None:
     rows = [
         {
             "method": line.method,
-            "error [%]": f"{line.error:.1f} ± {line.deviation:.1f}",
+            "error ± std. error [%]": f"{line.error:.1f} ± {line.standard_error:.1f}",
             "features": f"{line.features:.1f}",
             "stability": "–" if line.stability is None else f"{line.stability:.2f}",
             "seconds": f"{line.seconds:.3g}",

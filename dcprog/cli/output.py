@@ -1,4 +1,4 @@
-"""What a command leaves behind: text or JSON on stdout, plots and results in files."""
+"""The output of the commands: text or JSON on stdout, plots and results in files."""
 
 from __future__ import annotations
 

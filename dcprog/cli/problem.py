@@ -116,7 +116,7 @@ def _from_file(path: Path, name: str) -> Factory:
         raise UnknownNameError(f"there is no file {path}: pass FILE.py:FACTORY, or a name that `dcprog models` lists")
     sys.path.insert(0, str(path.parent.resolve()))
     with _users_code(f"{path} cannot be imported", str(path)):
-        # leaves nothing in sys.modules: the file may have any name, and what it defines goes to other processes by value
+        # not an import: the file may have any name, and its functions are sent to other processes by value
         content = runpy.run_path(str(path), run_name=path.stem)
     functions = {key: f for key, f in content.items() if inspect.isfunction(f) and f.__module__ == path.stem}
     if name not in functions:
@@ -126,7 +126,7 @@ def _from_file(path: Path, name: str) -> Factory:
 
 @contextlib.contextmanager
 def _users_code(what: str, source: str | None) -> Iterator[None]:
-    """Whatever the code in ``source`` raises becomes one sentence, with the line where it happened."""
+    """Any error of the code in ``source`` becomes one sentence with the line where it happened."""
     try:
         yield
     except DCProgError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from dcprog.convex.cones import Duals
 from dcprog.typing import Vector
 
 
@@ -24,7 +25,8 @@ class Answer:
 
     Duals follow HiGHS: at a solution ∇objective − A'row_duals − Σ constraint_dualsᵢ ∇ψᵢ is ≥ 0 where z is at its lower
     bound, ≤ 0 at its upper and 0 in between; a row dual is ≥ 0 at the row's lower limit and ≤ 0 at its upper, so a
-    constraint dual (ψ ≤ 0) is ≤ 0. None: the solver gives no duals.
+    constraint dual (ψ ≤ 0) is ≤ 0. A constraint that is a cone has an element v of ∂f(0) in ``cone_duals`` besides, which
+    says what stands in for ∇ψᵢ (:mod:`dcprog.convex.cones`). None: the solver gives no duals.
     """
 
     claim: Claim
@@ -33,3 +35,4 @@ class Answer:
     constraint_duals: Vector | None = None
     message: str = ""
     iterations: int = 0
+    cone_duals: Duals | None = None

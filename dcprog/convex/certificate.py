@@ -4,8 +4,10 @@ At an optimal z of the subproblem with multipliers y of the rows and μ ≤ 0 of
 
     r = ∇objective(z) − A'y − Σ μᵢ ∇ψᵢ(z)
 
-is ≥ 0 where z is at its lower bound, ≤ 0 at its upper and 0 in between. Since the problem is convex this is sufficient, and
-the duality gap is Σ |rⱼ|·(distance of zⱼ to the bound that the sign of rⱼ belongs to), plus the same for the rows.
+is ≥ 0 where z is at its lower bound, ≤ 0 at its upper and 0 in between; of a constraint that is a cone the slope and the
+value are those of ψᵥ, which its dual v ∈ ∂f(0) belongs to (:mod:`dcprog.convex.cones`). Since the problem is convex this is
+sufficient, and the duality gap is Σ |rⱼ|·(distance of zⱼ to the bound that the sign of rⱼ belongs to), plus the same for
+the rows.
 
 Every row and every column is judged by itself, relative to the terms that it is made of: a cost of 1e8 elsewhere says
 nothing about a row of size 1. NaN is never a certificate.
@@ -19,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dcprog.convex.answer import Answer
+from dcprog.convex.cones import Duals
 from dcprog.convex.multipliers import multipliers
 from dcprog.convex.problem import ConvexProblem, Units
 from dcprog.typing import Vector
@@ -75,11 +78,20 @@ def completed(problem: ConvexProblem, c: Vector, answer: Answer) -> Answer:
         y, mu = multipliers(problem, c, z)
     y = np.zeros(problem.m) if y is None else y
     mu = np.zeros(len(problem.constraints)) if mu is None else mu
-    least, most = (
-        np.where(np.isfinite(problem.row_upper), -np.inf, 0.0),
-        np.where(np.isfinite(problem.row_lower), np.inf, 0.0),
+    least, most = problem.dual_limits
+    return replace(
+        answer,
+        z=z,
+        row_duals=np.clip(y, least, most),
+        constraint_duals=np.minimum(mu, 0.0),
+        cone_duals=_cone_duals(problem, z, answer.cone_duals),
     )
-    return replace(answer, z=z, row_duals=np.clip(y, least, most), constraint_duals=np.minimum(mu, 0.0))
+
+
+def _cone_duals(problem: ConvexProblem, z: Vector, given: Duals | None) -> Duals:
+    """What lies in ∂f(0), nearest to what was given: it takes part in a certificate, whatever it was meant to be."""
+    known = given or (None,) * len(problem.cones)
+    return tuple(None if k is None else k.dual(z, v) for k, v in zip(problem.cones, known, strict=True))
 
 
 def verify(problem: ConvexProblem, c: Vector, answer: Answer, units: Units | None = None) -> Residuals:
@@ -91,9 +103,10 @@ def verify(problem: ConvexProblem, c: Vector, answer: Answer, units: Units | Non
     assert full.z is not None
     assert full.row_duals is not None
     assert full.constraint_duals is not None
+    assert full.cone_duals is not None
     units = units or problem.units()
     with np.errstate(all="ignore"):
-        at = _conditions(problem, c, full.z, full.row_duals, full.constraint_duals)
+        at = _conditions(problem, c, full.z, full.row_duals, full.constraint_duals, full.cone_duals)
         if at is None:
             return NO_CERTIFICATE
         return _judged(problem, c, at, units)
@@ -112,32 +125,36 @@ class _Conditions(NamedTuple):
     """A'y."""
     activity: Vector
     psi: Vector
+    minorants: Vector
+    """ψᵥ(z), and ψ(z) itself where it is no cone: 0 where its multiplier gives nothing away."""
 
 
-def _conditions(problem: ConvexProblem, c: Vector, z: Vector, y: Vector, mu: Vector) -> _Conditions | None:
+def _conditions(problem: ConvexProblem, c: Vector, z: Vector, y: Vector, mu: Vector, duals: Duals) -> _Conditions | None:
     """What verification needs, None where any of it is not finite."""
     reduced, slopes = problem.gradient(z, c), slope_sizes(problem, c, z)
     pull = problem.A_transposed @ y if problem.m else np.zeros(problem.n)
     reduced = reduced - pull
-    for multiplier, row in zip(mu, problem.constraints, strict=True):
+    for multiplier, row, cone, v in zip(mu, problem.constraints, problem.cones, duals, strict=True):
         if multiplier:
-            reduced = reduced - multiplier * row.gradient(z)
-            slopes = slopes + abs(multiplier) * row.gradient_size(z)
-    at = _Conditions(z, y, mu, reduced, slopes, pull, _activity(problem, z), _psi(problem, z))
-    return at if all(np.isfinite(part).all() for part in at) else None
+            reduced = reduced - multiplier * (row.gradient(z) if cone is None or v is None else cone.slope(z, v))
+            size = row.gradient_size(z) if cone is None or v is None else cone.slope_size(z, v)
+            slopes = slopes + abs(multiplier) * size
+    psi = _psi(problem, z)
+    minorants = psi if not problem.has_cones else minorants_at(problem, z, psi, duals)
+    at = _Conditions(z, y, mu, reduced, slopes, pull, _activity(problem, z), psi, minorants)
+    return at if all(np.isfinite(part).all() for part in at if part is not z) else None
 
 
 def _judged(problem: ConvexProblem, c: Vector, at: _Conditions, units: Units) -> Residuals:
     """The residuals, relative to sizes that are cheap and never too large; then, where they do not hold, to the sums of
     absolute values; then with the rounding of duals relative to what is usual in their rows."""
-    none = np.zeros(problem.m)
-    limits = np.maximum(*(np.where(np.isfinite(b), np.abs(b), 0.0) for b in (problem.row_lower, problem.row_upper)))
-    quick = _residuals(problem, c, at, units, at.slopes + np.abs(at.pull), np.abs(at.activity) + limits, none)
+    limits = problem.row_limits
+    quick = _residuals(problem, c, at, units, at.slopes + np.abs(at.pull), np.abs(at.activity) + limits)
     if quick.holds() or not problem.m:
         return quick
     terms = at.slopes + problem.A_size.T @ np.abs(at.y)
     rows = units.at_least(problem.row_terms(at.z) + limits)
-    strict = _residuals(problem, c, at, units, terms, rows, none)
+    strict = _residuals(problem, c, at, units, terms, rows)
     if strict.holds():
         return strict
     usual = usual_duals(problem, slope_sizes(problem, c, at.z))
@@ -145,30 +162,51 @@ def _judged(problem: ConvexProblem, c: Vector, at: _Conditions, units: Units) ->
 
 
 def _residuals(
-    problem: ConvexProblem, c: Vector, at: _Conditions, units: Units, terms: Vector, row_sizes: Vector, usual: Vector
+    problem: ConvexProblem,
+    c: Vector,
+    at: _Conditions,
+    units: Units,
+    terms: Vector,
+    row_sizes: Vector,
+    usual: Vector | None = None,
 ) -> Residuals:
-    """The residuals relative to ``terms`` of the columns and ``row_sizes``; ``usual`` is what duals round relative to, 0
-    where they are taken as they are."""
-    z, y, mu, reduced = at.z, at.y, at.mu, at.reduced
-    relative = np.abs(reduced) / np.where(terms > 0, terms, 1.0)
-    slack = np.where(reduced > 0, z - problem.lower, problem.upper - z)
+    """The residuals relative to ``terms`` of the columns and ``row_sizes``; ``usual`` is what duals of the rows round
+    relative to, where they are not taken as they are."""
+    z, y, reduced = at.z, at.y, np.abs(at.reduced)
+    relative = reduced / np.where(terms > 0, terms, 1.0)
+    slack = np.where(at.reduced > 0, z - problem.lower, problem.upper - z)
     size = np.maximum(np.abs(z), units.column)
     value = value_size(problem, c, z, units) or 1.0
-    by_column = np.abs(reduced) * np.minimum(slack, size)
-    dual = np.minimum(relative * np.minimum(1.0, CLOSE * slack / size), TOLERANCE / NEGLIGIBLE * by_column / value)
-    row_slack = np.where(y > 0, at.activity - problem.row_lower, problem.row_upper - at.activity)
-    row_slack = np.abs(np.where(y == 0, 0.0, row_slack))
-    by_row = np.concatenate([np.abs(y) * row_slack, np.abs(mu * at.psi)])
-    sizes = _positive(np.concatenate([row_sizes, _psi_sizes(problem, z, units)]))
-    loose = np.concatenate([row_slack, np.abs(np.where(mu == 0, 0.0, at.psi))]) / sizes
-    share = np.concatenate([np.where(usual > 0, np.abs(y) / np.where(usual > 0, usual, 1.0), 1.0), np.ones(len(mu))])
-    loose = np.minimum(loose * np.minimum(1.0, CLOSE * share), TOLERANCE / NEGLIGIBLE * by_row / value)
+    least = value * NEGLIGIBLE / TOLERANCE
+    by_column = reduced * np.minimum(slack, size)
+    dual = np.minimum(relative * np.minimum(1.0, CLOSE * slack / size), by_column / least)
+    row_slack = np.abs(np.where(y > 0, at.activity - problem.row_lower, problem.row_upper - at.activity))
+    row_slack[y == 0] = 0.0
+    by_row = np.abs(y) * row_slack
+    over = _over(problem, at.activity, at.psi)
+    if at.psi.size:
+        row_slack = np.concatenate([row_slack, np.abs(np.where(at.mu == 0, 0.0, at.minorants))])
+        by_row = np.concatenate([by_row, np.abs(at.mu * at.minorants)])
+        row_sizes = np.concatenate([row_sizes, _psi_sizes(problem, z, units)])
+    sizes = _positive(row_sizes)
+    loose = row_slack / sizes
+    if usual is not None:
+        share = np.where(usual > 0, np.abs(y) / np.where(usual > 0, usual, 1.0), 1.0)
+        loose = loose * np.minimum(1.0, CLOSE * np.concatenate([share, np.ones(len(at.mu))]))
+    loose = np.minimum(loose, by_row / least)
     gap = float(by_column[relative > ROUNDING].sum() + by_row.sum()) / value
+    primal = float((np.maximum(over, 0.0) / sizes).max(initial=0.0))
     return Residuals(
-        primal=_violation(problem, z, at.activity, at.psi, units, sizes),
+        primal=float(np.max([_outside(problem, z, units), primal])),
         dual=float(dual.max(initial=0.0)),
         gap=float(np.max([gap, loose.max(initial=0.0)])),
     )
+
+
+def minorants_at(problem: ConvexProblem, z: Vector, psi: Vector, duals: Duals) -> Vector:
+    """ψᵥ(z) of the cones, ``psi`` of the other constraints."""
+    pairs = zip(problem.cones, duals, psi.tolist(), strict=True)
+    return np.array([value if k is None or v is None else k.minorant(z, v) for k, v, value in pairs])
 
 
 def usual_duals(problem: ConvexProblem, slopes: Vector) -> Vector:
@@ -197,38 +235,47 @@ def slope_sizes(problem: ConvexProblem, c: Vector, z: Vector) -> Vector:
     return sizes if problem.smooth is None else sizes + problem.smooth.gradient_size(z)
 
 
-def feasibility(problem: ConvexProblem, z: Vector, units: Units | None = None) -> float:
-    """Largest violation of a bound, row or constraint, relative to what it is made of, and to a thousandth of its unit."""
+def feasibility(problem: ConvexProblem, z: Vector, units: Units | None = None, enough: float = 0.0) -> float:
+    """Largest violation of a bound, row or constraint, relative to what it is made of, and to a thousandth of its unit; a
+    bound of it from above that takes no time, where that is at most ``enough``."""
     units = units or problem.units()
     activity, psi = _activity(problem, z), _psi(problem, z)
     if not (np.isfinite(activity).all() and np.isfinite(psi).all()):
         return np.inf
-    if not (_over(problem, activity, psi) > 0).any():
-        return _outside(problem, z, units)
-    limits = np.maximum(*(np.where(np.isfinite(b), np.abs(b), 0.0) for b in (problem.row_lower, problem.row_upper)))
-    rows = units.at_least(problem.row_terms(z) + limits) if problem.m else np.empty(0)
+    over, outside = np.maximum(_over(problem, activity, psi), 0.0), _outside(problem, z, units)
+    quick = _at_most(problem, activity, over)
+    if quick <= enough:
+        return max(outside, quick)
+    rows = units.at_least(problem.row_terms(z) + problem.row_limits) if problem.m else np.empty(0)
     sizes = _positive(np.concatenate([rows, _psi_sizes(problem, z, units)]))
-    return _violation(problem, z, activity, psi, units, sizes)
+    return float(np.max([outside, (over / sizes).max(initial=0.0)]))
 
 
-def _violation(problem: ConvexProblem, z: Vector, activity: Vector, psi: Vector, units: Units, sizes: Vector) -> float:
-    """The same, relative to ``sizes`` of the rows and constraints."""
-    rows = np.maximum(_over(problem, activity, psi), 0.0) / sizes
-    return float(np.max([_outside(problem, z, units), rows.max(initial=0.0)]))
+def _at_most(problem: ConvexProblem, activity: Vector, over: Vector) -> float:
+    """A bound from above of the largest of the violations ``over``, relative to what the rows are at least made of; infinite
+    where a constraint ψ is violated, or nothing is known of the size of a row."""
+    sizes = np.zeros(len(over))
+    sizes[: problem.m] = np.abs(activity) + problem.row_limits
+    with np.errstate(all="ignore"):
+        return float(np.where(over == 0, 0.0, over / sizes).max(initial=0.0))
 
 
 def _over(problem: ConvexProblem, activity: Vector, psi: Vector) -> Vector:
-    over: Vector = np.concatenate([np.maximum(problem.row_lower - activity, activity - problem.row_upper), psi])
-    return over
+    over: Vector = np.maximum(problem.row_lower - activity, activity - problem.row_upper)
+    return np.concatenate([over, psi]) if psi.size else over
 
 
 def _outside(problem: ConvexProblem, z: Vector, units: Units) -> float:
+    if (z >= problem.lower).all() and (z <= problem.upper).all():
+        return 0.0
     outside = np.maximum(np.maximum(problem.lower - z, z - problem.upper), 0.0)
     return float((outside / np.maximum(np.abs(z), 1e-3 * units.column)).max(initial=0.0))
 
 
 def _psi_sizes(problem: ConvexProblem, z: Vector, units: Units) -> Vector:
     """What each constraint ψ is made of, and at least a thousandth of what a unit of a variable brings."""
+    if not problem.constraints:
+        return np.empty(0)
     slopes = [float((row.gradient_size(z) * units.column).max(initial=0.0)) for row in problem.constraints]
     return np.array([row.size(z) + 1e-3 * slope for row, slope in zip(problem.constraints, slopes, strict=True)])
 
@@ -245,15 +292,15 @@ def value_size(problem: ConvexProblem, c: Vector, z: Vector, units: Units) -> fl
     return size + (0.0 if problem.smooth is None else problem.smooth.size(z))
 
 
-def violation(problem: ConvexProblem, z: Vector, sizes: Vector) -> float:
+def violation(problem: ConvexProblem, z: Vector, sizes: Vector, enough: float = 0.0) -> float:
     """Largest violation of a row or constraint, relative to its terms at z and to a thousandth of what ``sizes`` of the
-    variables bring to it."""
+    variables bring to it; a bound of it from above that takes no time, where that is at most ``enough``."""
     activity, psi = _activity(problem, z), _psi(problem, z)
     over = np.maximum(_over(problem, activity, psi), 0.0)
-    if not over.any():
-        return 0.0 if np.isfinite(over).all() else np.inf
-    limits = np.maximum(*(np.where(np.isfinite(b), np.abs(b), 0.0) for b in (problem.row_lower, problem.row_upper)))
-    rows = problem.A_size @ (np.abs(z) + LEAST_SHARE * sizes) + limits
+    quick = _at_most(problem, activity, over)
+    if quick <= enough:
+        return quick
+    rows = problem.A_size @ (np.abs(z) + LEAST_SHARE * sizes) + problem.row_limits
     slopes = np.array([float((row.gradient_size(z) * sizes).max(initial=0.0)) for row in problem.constraints])
     curved = np.array([row.size(z) for row in problem.constraints]) + LEAST_SHARE * slopes
     return float(np.max(over / _positive(np.concatenate([rows, curved]))))
@@ -275,8 +322,7 @@ def _cost_of_a_unit(problem: ConvexProblem, c: Vector, units: Units) -> float:
 
 
 def _activity(problem: ConvexProblem, z: Vector) -> Vector:
-    activity: Vector = problem.A @ z if problem.m else np.empty(0)
-    return activity
+    return problem.activity(z) if problem.m else np.empty(0)
 
 
 def _psi(problem: ConvexProblem, z: Vector) -> Vector:

@@ -18,6 +18,8 @@ def epigraph_point(epigraph: Epigraph, x: Vector) -> Vector:
     >>> epigraph_point(L1Norm().epigraph(3), x), epigraph_point(MaxNorm().epigraph(3), x)
     (array([3., 0., 4.]), array([4.]))
     """
+    if epigraph.point is not None:
+        return epigraph.point(x)
     B, needed = sp.csr_array(epigraph.B), epigraph.A @ x - epigraph.b
     if (np.diff(B.indptr) == 1).all() and (B.data < 0).all():
         t = np.full(len(epigraph.c), -np.inf)

@@ -2,6 +2,8 @@
 
     min  ½ z'Qz + c'z + φ(z)   subject to   row_lower ≤ A z ≤ row_upper,  lower ≤ z ≤ upper,  ψᵢ(z) ≤ 0
 
+φ is smooth, and each ψᵢ is smooth or a cone (:mod:`dcprog.convex.cones`).
+
 z holds the program's variables first and then the epigraph variables that non-smooth parts of g brought along. Between
 iterations only c changes.
 """
@@ -16,8 +18,9 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.cones import Cone, cone_of, is_conic
 from dcprog.convex.terms import SmoothSum
-from dcprog.typing import Mask, Sparse, Vector
+from dcprog.typing import Indices, Mask, Sparse, Vector
 
 
 class ProblemClass(str, Enum):
@@ -25,10 +28,15 @@ class ProblemClass(str, Enum):
 
     LP = "LP"
     QP = "QP"
+    CONIC = "CONIC"
     NLP = "NLP"
 
     def __str__(self) -> str:
         return self.value
+
+
+LARGE = 100_000
+"""From so many entries on, picking columns takes less time than a product with all of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +98,25 @@ class ConvexProblem:
         return len(self.row_lower)
 
     @cached_property
+    def cones(self) -> tuple[Cone | None, ...]:
+        """Of each constraint the cone that it is, None where it is smooth."""
+        return tuple(map(cone_of, self.constraints))
+
+    @cached_property
+    def has_cones(self) -> bool:
+        """Whether some constraint is a cone."""
+        return any(cone is not None for cone in self.cones)
+
+    @cached_property
+    def is_conic(self) -> bool:
+        """Whether all that is not linear or quadratic has a conic form."""
+        return is_conic(self.constraints if self.smooth is None else (self.smooth, *self.constraints))
+
+    @cached_property
     def problem_class(self) -> ProblemClass:
-        """The smallest class that it belongs to."""
+        """The smallest class that it belongs to; what is smooth and could be written by cones is an NLP."""
         if self.smooth is not None or self.constraints:
-            return ProblemClass.NLP
+            return ProblemClass.CONIC if self.has_cones and self.is_conic else ProblemClass.NLP
         return ProblemClass.LP if self.Q is None else ProblemClass.QP
 
     @cached_property
@@ -101,11 +124,39 @@ class ConvexProblem:
         """Columns of A with more than one entry: those that are no slacks."""
         return int((np.diff(sp.csc_array(self.A).indptr) > 1).sum())
 
+    def with_diagonal(self) -> ConvexProblem:
+        """The same problem with a Q that stores its whole diagonal, zeros included: one that a
+        :class:`~dcprog.convex.change.Change` may move in place. An LP becomes a QP."""
+        if self.Q is not None and self.Q.format == "csc" and len(self.diagonal_entries) == self.n:
+            return self
+        entries = sp.coo_array((self.n, self.n) if self.Q is None else self.Q)
+        on = np.arange(self.n)
+        data = np.concatenate([entries.data, np.zeros(self.n)])
+        places = np.concatenate([entries.row, on]), np.concatenate([entries.col, on])
+        Q = sp.csc_array((data, places), shape=entries.shape)  # entries at one place are added up, and zeros stay
+        Q.sort_indices()
+        return replace(self, Q=Q)
+
+    @cached_property
+    def diagonal_entries(self) -> Indices:
+        """Where Q stores its diagonal, in the order of the columns."""
+        if self.Q is None:
+            return np.empty(0, dtype=np.int64)
+        column = np.repeat(np.arange(self.n), np.diff(self.Q.indptr))
+        return np.flatnonzero(self.Q.indices == column)
+
+    def unlike(self, other: ConvexProblem) -> frozenset[str]:
+        """The fields in which a linear or quadratic problem differs from another one, costs aside."""
+        limits = ("lower", "upper", "row_lower", "row_upper")
+        moved = {name for name in limits if not np.array_equal(getattr(self, name), getattr(other, name))}
+        moved |= {name for name in ("A", "Q") if not _equal_matrices(getattr(self, name), getattr(other, name))}
+        return frozenset(moved)
+
     def differs_in_cost_alone(self, other: ConvexProblem) -> bool:
         """Whether solvers that hold one can go on with the other. Smooth functions cannot be compared: never with them."""
-        if self.problem_class is ProblemClass.NLP or other.problem_class is ProblemClass.NLP:
+        if {self.problem_class, other.problem_class} & {ProblemClass.NLP, ProblemClass.CONIC}:
             return False
-        return _equal_matrices(self.A, other.A) and _equal_matrices(self.Q, other.Q) and _equal_limits(self, other)
+        return not self.unlike(other)
 
     @property
     def is_box(self) -> bool:
@@ -118,6 +169,23 @@ class ConvexProblem:
         return np.equal(self.row_lower, self.row_upper)
 
     @cached_property
+    def row_limits(self) -> Vector:
+        """The larger absolute limit of each row, of those that are finite."""
+        both = np.abs(np.array([self.row_lower, self.row_upper]))
+        limits: Vector = np.where(np.isfinite(both), both, 0.0).max(axis=0)
+        return limits
+
+    @cached_property
+    def dual_limits(self) -> tuple[Vector, Vector]:
+        """The signs that a row dual may have: it is 0 on the side on which the row has no limit."""
+        return np.where(np.isfinite(self.row_upper), -np.inf, 0.0), np.where(np.isfinite(self.row_lower), np.inf, 0.0)
+
+    @cached_property
+    def has_stored_zeros(self) -> bool:
+        """Whether A stores entries that are 0."""
+        return bool(self.A.count_nonzero() < self.A.nnz)
+
+    @cached_property
     def A_transposed(self) -> Sparse:  # noqa: N802
         """A', made once: SciPy makes a new matrix at every ``.T``."""
         return self.A.T
@@ -126,6 +194,16 @@ class ConvexProblem:
     def A_size(self) -> Sparse:  # noqa: N802 (its name in the formula)
         """|A|, entry by entry."""
         return abs(self.A)
+
+    def activity(self, z: Vector) -> Vector:
+        """Az, by the columns with zⱼ ≠ 0 alone where that is faster."""
+        if self.A.nnz >= LARGE:
+            used = np.flatnonzero(z)
+            if 4 * used.size <= self.n:
+                few: Vector = self.A[:, used] @ z[used]
+                return few
+        activity: Vector = self.A @ z
+        return activity
 
     def row_terms(self, z: Vector) -> Vector:
         """|A||z|, by the columns with zⱼ ≠ 0 alone where they are few."""
@@ -167,11 +245,6 @@ class ConvexProblem:
         """Hessian of the objective."""
         H = sp.csc_array((self.n, self.n)) if self.Q is None else self.Q
         return H if self.smooth is None else H + self.smooth.hessian(z)
-
-
-def _equal_limits(one: ConvexProblem, other: ConvexProblem) -> bool:
-    names = ("lower", "upper", "row_lower", "row_upper")
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 
 def _equal_matrices(one: Sparse | None, other: Sparse | None) -> bool:

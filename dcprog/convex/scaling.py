@@ -20,6 +20,7 @@ from dcprog.convex.answer import Answer
 from dcprog.convex.problem import ConvexProblem
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
 from dcprog.functions.base import ConvexFunction
+from dcprog.functions.conic import ConicForm
 from dcprog.typing import Indices, Mask, Sparse, Vector
 
 WELL_SCALED = 1e4
@@ -43,16 +44,15 @@ class Scaling:
 
     def problem(self, p: ConvexProblem) -> ConvexProblem:
         """The problem in the new units."""
-        D = sp.diags_array(self.column)
         return replace(
             p,
             c=self.costs(p.c),
-            A=sp.csc_array(sp.diags_array(self.row) @ p.A @ D) if p.m else p.A,
+            A=_entries_scaled(p.A, self.row, self.column) if p.m else p.A,
             row_lower=self.row * p.row_lower,
             row_upper=self.row * p.row_upper,
             lower=p.lower / self.column,
             upper=p.upper / self.column,
-            Q=None if p.Q is None else sp.csc_array(self.cost * (D @ p.Q @ D)),
+            Q=None if p.Q is None else _entries_scaled(p.Q, self.cost * self.column, self.column),
             smooth=None if p.smooth is None else _scaled(p.smooth, self.column, self.cost),
             constraints=tuple(_scaled(s, self.column, r) for s, r in zip(p.constraints, self.constraint, strict=True)),
         )
@@ -86,8 +86,7 @@ def scaling_of(p: ConvexProblem, c: Vector, start: Vector | None, always: bool =
     >>> bool(0.1 < abs(scaling.problem(p).A).max() < 10), scaling_of(replace(p, A=sp.csr_array([[3.0]])), p.c, None)
     (True, None)
     """
-    gradients = _constraint_gradients(p, start)
-    rows = sp.csc_array(sp.vstack([p.A, gradients]) if len(p.constraints) else p.A)
+    rows = sp.csc_array(sp.vstack([p.A, _constraint_gradients(p, start)]) if p.constraints else p.A)
     H, slopes = _curvature(p, start), _slopes(p, c, start)
     if not always and _in_range(_largest(slopes)) and _well_scaled(rows) and _well_scaled(H):
         return None
@@ -98,22 +97,60 @@ def scaling_of(p: ConvexProblem, c: Vector, start: Vector | None, always: bool =
     return Scaling(row[: p.m], column, row[p.m :], cost)
 
 
+def _entries_scaled(matrix: Sparse, row: Vector, column: Vector) -> Sparse:
+    """diag(row)·matrix·diag(column) with every entry that is stored, zeros included: they may move later."""
+    M = sp.csc_array(matrix)
+    return sp.csc_array((M.data * row[M.indices] * np.repeat(column, np.diff(M.indptr)), M.indices, M.indptr), shape=M.shape)
+
+
 def _ruiz(rows: Sparse, H: Sparse, natural: Vector) -> tuple[Vector, Vector]:
     """R and D that bring the largest entries of R·rows·D, and of D·H·D relative to a typical one, to 1.
 
     Columns with a natural unit (> 0) keep it.
     """
     known = natural > 0
+    linear, bent = _Entries(rows), _Entries(H)
     row, column = np.ones(rows.shape[0]), np.where(known, natural, 1.0)
     for _ in range(PASSES):
-        scaled = sp.csc_array(sp.diags_array(row) @ rows @ sp.diags_array(column))
-        curved = _column_max(sp.csc_array(sp.diags_array(column) @ H @ sp.diags_array(column)))
+        scaled, curved = linear.scaled(row, column), bent.by_column(bent.scaled(column, column))
         typical = float(np.median(curved[curved > 0])) if curved.any() else 1.0
-        along, across = np.maximum(_column_max(scaled), curved / typical), _column_max(scaled.T)
+        along, across = np.maximum(linear.by_column(scaled), curved / typical), linear.by_row(scaled)
         column = column / np.sqrt(np.where(known | (along == 0), 1.0, along))
         row = row / np.where(across > 0, np.sqrt(across), 1.0)
-    across = _column_max(sp.csc_array(sp.diags_array(row) @ rows @ sp.diags_array(column)).T)
+    across = linear.by_row(linear.scaled(row, column))
     return _powers_of_two(row / np.where(across > 0, across, 1.0)), _powers_of_two(column)
+
+
+class _Entries:
+    """The entries ≥ 0 of a matrix with their places: what scaling changes are numbers alone."""
+
+    def __init__(self, matrix: Sparse) -> None:
+        columns = sp.csc_array(matrix)
+        self.shape, self.data, self.row = columns.shape, columns.data, columns.indices
+        self.column = np.repeat(np.arange(columns.shape[1]), np.diff(columns.indptr))
+        self._rows_together = np.argsort(self.row, kind="stable")
+
+    def scaled(self, row: Vector, column: Vector) -> Vector:
+        """The entries of diag(row)·matrix·diag(column)."""
+        scaled: Vector = self.data * row[self.row] * column[self.column]
+        return scaled
+
+    def by_column(self, entries: Vector) -> Vector:
+        """The largest of each column, 0 in empty ones."""
+        return _largest_of_each(entries, self.column, self.shape[1])
+
+    def by_row(self, entries: Vector) -> Vector:
+        """The largest of each row, 0 in empty ones."""
+        return _largest_of_each(entries[self._rows_together], self.row[self._rows_together], self.shape[0])
+
+
+def _largest_of_each(entries: Vector, line: Indices, lines: int) -> Vector:
+    """The largest entry of each line; entries of one line stand together."""
+    largest = np.zeros(lines)
+    if len(entries):
+        begins = np.flatnonzero(np.diff(line, prepend=-1))
+        largest[line[begins]] = np.maximum.reduceat(entries, begins)
+    return largest
 
 
 def _natural(p: ConvexProblem, H: Sparse, slopes: Vector, start: Vector | None) -> Vector:
@@ -187,13 +224,6 @@ def _has_a_large_entry(entries: Indices, small: Indices, zero: Mask) -> bool:
     return bool(((low < entries) | (none == entries)).all())
 
 
-def _column_max(matrix: Sparse) -> Vector:
-    if not matrix.nnz:
-        return np.zeros(matrix.shape[1])
-    largest: Vector = np.asarray(matrix.max(axis=0).toarray(), dtype=float).ravel()
-    return largest
-
-
 def _slopes(p: ConvexProblem, c: Vector, start: Vector | None) -> Vector:
     """The sizes of the parts of the gradient at ``start``, linear costs alone where there is none."""
     sizes = np.abs(c)
@@ -265,6 +295,18 @@ class Rescaled(ConvexFunction):
     @property
     def has_hessian(self) -> bool:
         return self.function.has_hessian
+
+    @property
+    def has_conic(self) -> bool:
+        return self.function.has_conic
+
+    def conic(self, n: int) -> ConicForm | None:
+        form = self.function.conic(n)
+        return None if form is None else form._replace(A=sp.csr_array(form.A @ sp.diags_array(self.d)))
+
+    def linear_forms(self, n: int) -> tuple[ConvexFunction, Sparse, Vector]:
+        function, A, b = self.function.linear_forms(n)
+        return function, sp.csr_array(A @ sp.diags_array(self.d)), b
 
     def value(self, x: Vector) -> float:
         return self.function.value(self.d * x)

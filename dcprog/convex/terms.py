@@ -152,13 +152,19 @@ class FunctionTerm:
         return self.weight * float(value)
 
     def add_gradient(self, z: Vector, out: Vector) -> None:
-        np.add.at(out, self.indices, self.weight * self._gradient(z))
+        self._add(self.weight * self._gradient(z), out)
 
     def size(self, z: Vector) -> float:
         return abs(self.value(z))
 
     def add_gradient_size(self, z: Vector, out: Vector) -> None:
-        np.add.at(out, self.indices, np.abs(self.weight * self._gradient(z)))
+        self._add(np.abs(self.weight * self._gradient(z)), out)
+
+    def _add(self, part: Vector, out: Vector) -> None:
+        if len(self.support) == len(self.indices):
+            out[self.indices] += part
+        else:
+            np.add.at(out, self.indices, part)
 
     def _gradient(self, z: Vector) -> Vector:
         gradient = np.asarray(self._call("gradient", z), dtype=float)
@@ -170,7 +176,10 @@ class FunctionTerm:
         return gradient
 
     def hessian_values(self, z: Vector) -> Vector:
-        hessian = np.asarray(self._call("hessian", z), dtype=float)
+        given = self._call("hessian", z)
+        if given is None:  # none at a kink
+            return np.full(len(self.rows), np.nan)
+        hessian = np.asarray(given, dtype=float)
         return self.weight * (hessian if self.function.separable else hessian[tuple(self._tril)])
 
     def expand(self, z: Sequence[Any], namespace: Any) -> Any:

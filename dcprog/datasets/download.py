@@ -13,7 +13,7 @@ from dcprog.datasets.uci import RECIPES
 from dcprog.errors import DataError, unknown_name
 
 SECONDS = 10.0
-"""So long a server is waited for."""
+"""How long to wait for a server."""
 
 
 def cache() -> Path:

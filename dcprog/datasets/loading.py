@@ -15,7 +15,7 @@ from dcprog.datasets.feature_names import FEATURE_NAMES, numbered
 from dcprog.datasets.synthetic import SYNTHETIC
 from dcprog.datasets.uci import RECIPES
 from dcprog.errors import DataError, UnknownNameError, unknown_name
-from dcprog.typing import Matrix, Vector
+from dcprog.typing import Indices, Matrix, Vector
 
 
 class Counts(NamedTuple):
@@ -44,7 +44,7 @@ TABLE_I = {
 }
 """Table I of Neumann, Schnörr & Steidl (2005)."""
 SHAPES = {"cleveland_severe": (297, 13), "housing": (506, 13), "leukemia": (72, 7129), "lymphoma": (96, 4026)}
-"""Samples × features of the other sets: whom their owners count to which class differs from copy to copy."""
+"""Samples × features of the other sets, whose classes are labelled differently in different copies."""
 INCOMPLETE = frozenset({"lymphoma"})
 """Sets with missing values, which become the means of their features."""
 
@@ -120,7 +120,7 @@ def found_file(name: str) -> Path | None:
 
 
 def is_plain(name: str) -> bool:
-    """Whether a name is one, and no path: what is looked up in a directory has to lie in it.
+    """Whether a name has no parts of a path, so that looking it up in a directory cannot lead out of it.
 
     >>> is_plain("liver"), is_plain("../liver"), is_plain("..")
     (True, False, False)
@@ -128,19 +128,24 @@ def is_plain(name: str) -> bool:
     return name not in ("", ".", "..") and not any(mark in name for mark in ("/", "\\", "\0"))
 
 
-def standardised(X: Matrix) -> Matrix:
-    """Each column with mean 0 and (population) variance 1; constant columns become 0.
+def standardised(X: Matrix, rows: Indices | slice = slice(None)) -> Matrix:
+    """Each column with mean 0 and (population) variance 1 over ``rows``; columns that are constant there become 0.
 
     >>> standardised(np.array([[1.0, 7.0], [3.0, 7.0]]))
     array([[-1.,  0.],
            [ 1.,  0.]])
+    >>> standardised(np.array([[1.0, 7.0], [3.0, 7.0], [5.0, 8.0]]), rows=np.array([0, 1]))
+    array([[-1.,  0.],
+           [ 1.,  0.],
+           [ 3.,  0.]])
     """
     X = np.asarray(X, dtype=float)
-    varies = X.max(axis=0) > X.min(axis=0)  # std would be 1e-17 instead of 0 where the mean is rounded
-    centred = X[:, varies] - X[:, varies].mean(axis=0)
+    part = X[rows]
+    varies = part.max(axis=0) > part.min(axis=0)  # std would be 1e-17 instead of 0 where the mean is rounded
+    centred = X[:, varies] - part[:, varies].mean(axis=0)
     centred /= np.abs(centred).max(axis=0)  # so that no square over- or underflows
     result = np.zeros_like(X)
-    result[:, varies] = centred / centred.std(axis=0)
+    result[:, varies] = centred / centred[rows].std(axis=0)
     return result
 
 

@@ -1,7 +1,7 @@
 """The data sets as their owners publish them, and the recipe of each: what is dropped, and which label is +1.
 
-The recipes give the shapes and class counts of Table I. For wpbc, +1 is a recurrence within so many months, and −1 whoever
-was followed for longer, recurrence or not; those followed for less are left out.
+The recipes give the shapes and class counts of Table I. For wpbc, +1 is a recurrence within so many months, and −1 a
+patient who was followed for longer, with or without a recurrence; those followed for less are left out.
 """
 
 from __future__ import annotations

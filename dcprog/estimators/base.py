@@ -1,10 +1,15 @@
-"""What the estimators share: checked data, one way to train, to classify, to select features, and to say how it ended."""
+"""What the estimators share: checked data, one way to train, to classify, to select features, and to say how it ended.
+
+Estimators are dataclasses: their parameters are fields, the generated ``__init__`` stores them and does nothing else, which
+is what scikit-learn asks of one. ``eq=False, repr=False`` keep identity and scikit-learn's own way to print an estimator.
+"""
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from inspect import signature
 from itertools import product
 from typing import Any, ClassVar, NamedTuple
@@ -57,7 +62,7 @@ class Step(NamedTuple):
 
 
 class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier. To derive one: ``__init__`` stores the parameters, ``_train`` does the rest."""
+    """A classifier. To derive one: a dataclass with the parameters as fields, and ``_train``."""
 
     _multi_class: ClassVar[bool] = False
     _sparse: ClassVar[bool] = False
@@ -83,7 +88,7 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> Vector | Matrix:
         """One value a row, > 0 for ``classes_[1]``; with more than two classes a column for each, the largest wins.
 
-        On the boundary of a linear or quadratic classifier it is exactly 0, whatever rounding made of it.
+        On the boundary of a linear or quadratic classifier it is exactly 0, also where rounding gives 1e-17.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=self._formats())
@@ -95,7 +100,7 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return labels_of(self.decision_function(X), self.classes_)
 
     def _check_parameters(self) -> None:
-        """Of what no solver would say clearly that it is wrong, or only after it ran."""
+        """Check the parameters for which the error would else be unclear, or come only after a solver ran."""
         own = self.get_params(deep=False)
         if "max_iter" in own:
             check_limits(own.get("tol"), own["max_iter"])
@@ -165,11 +170,13 @@ class LinearMethod(SelectingMethod):
         return np.atleast_1d(self.classifier_.b)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Formulation(SelectingMethod):
     """A classifier that a DC program gives: its factory is called with the parameters of the same names."""
 
     _factory: ClassVar[Callable[..., DCProgram]]
-    threshold: float
+    solver: str = "auto"
+    threshold: float = 1e-8
     """Features with a weight above it are selected."""
 
     def _train(self, X: Any, y: np.ndarray) -> Trained:
@@ -204,8 +211,17 @@ class Formulation(SelectingMethod):
         return {name: own[name] for name in SETTINGS if name in own}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
+class Iterated(Formulation):
+    """A classifier that DCA finds in more than one iteration: with the parameters that end a run."""
+
+    tol: float | None = None
+    max_iter: int = 1000
+    stop: Stop = None
+
+
 def check_end(what: str, status: Status, messages: Sequence[str] = (), advice: str = ADVICE) -> None:
-    """Return silently after convergence or a stop by the rule passed, warn at a limit, raise if there is nothing to use.
+    """Warn if a run ended at a limit, and raise if it found no classifier; return after convergence or a stop as asked for.
 
     >>> check_end("FSV", Status.INFEASIBLE, ["no point satisfies the constraints"])
     Traceback (most recent call last):

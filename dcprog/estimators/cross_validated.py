@@ -6,74 +6,40 @@ by default they are chosen from the values of section 5.2.2, and of equal scores
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from dcprog.estimators.base import Method, Point, Stop, Trained
+from dcprog.estimators.base import Method, Point, Trained
 from dcprog.estimators.linear import FSV, L1SVM, L2L0SVM, L2L1SVM, LIBSVM, LinearSVM
 from dcprog.estimators.nonlinear import AlignmentSVM, KernelSVM, QuadraticFSV
 from dcprog.estimators.ranking import SVMRanking
 from dcprog.estimators.tuning import Folds, TunedMethod, Values
-from dcprog.functions import ConvexFunction
 from dcprog.learning import grids
-from dcprog.learning.kernels import Distances
 
 
+@dataclass(eq=False, repr=False)
 class LinearSVMCV(TunedMethod, LinearSVM):
     """:class:`~dcprog.estimators.LinearSVM` with the best of (1−λ)/λ = e⁻⁵, …, e⁵."""
 
     _method = LinearSVM
     _grid: ClassVar = {"lam": grids.LAM_SVM}
 
-    def __init__(
-        self,
-        lam: Values = None,
-        *,
-        weighting: str = "sum",
-        solver: str = "auto",
-        threshold: float = 1e-8,
-        cv: Any = None,
-        scoring: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.lam = lam
-        self.weighting = weighting
-        self.solver = solver
-        self.threshold = threshold
-        self.cv = cv
-        self.scoring = scoring
-        self.n_jobs = n_jobs
+    lam: Values = None
 
 
+@dataclass(eq=False, repr=False)
 class L1SVMCV(TunedMethod, L1SVM):
     """:class:`~dcprog.estimators.L1SVM` with the best of λ = 0.05, 0.1, 0.2, …, 0.9, 0.95."""
 
     _method = L1SVM
     _grid: ClassVar = {"lam": grids.LAM_FSV}
 
-    def __init__(
-        self,
-        lam: Values = None,
-        *,
-        weighting: str = "mean",
-        solver: str = "auto",
-        stop: Stop = None,
-        threshold: float = 1e-8,
-        cv: Any = None,
-        scoring: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.lam = lam
-        self.weighting = weighting
-        self.solver = solver
-        self.stop = stop
-        self.threshold = threshold
-        self.cv = cv
-        self.scoring = scoring
-        self.n_jobs = n_jobs
+    lam: Values = None
 
 
+@dataclass(eq=False, repr=False)
 class FSVCV(TunedMethod, FSV):
     """:class:`~dcprog.estimators.FSV` with the best of λ = 0.05, 0.1, 0.2, …, 0.9, 0.95.
 
@@ -87,36 +53,10 @@ class FSVCV(TunedMethod, FSV):
     _method = FSV
     _grid: ClassVar = {"lam": grids.LAM_FSV}
 
-    def __init__(
-        self,
-        lam: Values = None,
-        alpha: float = 5.0,
-        *,
-        penalty: str | ConvexFunction = "exponential",
-        weighting: str = "mean",
-        solver: str = "auto",
-        tol: float | None = None,
-        max_iter: int = 1000,
-        stop: Stop = None,
-        threshold: float = 1e-8,
-        cv: Any = None,
-        scoring: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.lam = lam
-        self.alpha = alpha
-        self.penalty = penalty
-        self.weighting = weighting
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.stop = stop
-        self.threshold = threshold
-        self.cv = cv
-        self.scoring = scoring
-        self.n_jobs = n_jobs
+    lam: Values = None
 
 
+@dataclass(eq=False, repr=False)
 class L2L1SVMCV(TunedMethod, L2L1SVM):
     """:class:`~dcprog.estimators.L2L1SVM` with the best of ln µ = 0, …, 10 and ln ν = −5, …, 5."""
 
@@ -124,30 +64,11 @@ class L2L1SVMCV(TunedMethod, L2L1SVM):
     _grid: ClassVar = {"mu": grids.MU, "nu": grids.NU}
     _prefer = ("nu", "mu")
 
-    def __init__(
-        self,
-        mu: Values = None,
-        nu: Values = None,
-        *,
-        weighting: str = "mean",
-        solver: str = "auto",
-        stop: Stop = None,
-        threshold: float = 1e-8,
-        cv: Any = None,
-        scoring: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.mu = mu
-        self.nu = nu
-        self.weighting = weighting
-        self.solver = solver
-        self.stop = stop
-        self.threshold = threshold
-        self.cv = cv
-        self.scoring = scoring
-        self.n_jobs = n_jobs
+    mu: Values = None
+    nu: Values = None
 
 
+@dataclass(eq=False, repr=False)
 class L2L0SVMCV(TunedMethod, L2L0SVM):
     """:class:`~dcprog.estimators.L2L0SVM` with the best of ln µ = 0, …, 10 and ln ν = −5, …, 5."""
 
@@ -155,102 +76,31 @@ class L2L0SVMCV(TunedMethod, L2L0SVM):
     _grid: ClassVar = {"mu": grids.MU, "nu": grids.NU}
     _prefer = ("nu", "mu")
 
-    def __init__(
-        self,
-        mu: Values = None,
-        nu: Values = None,
-        alpha: float = 5.0,
-        *,
-        penalty: str | ConvexFunction = "exponential",
-        weighting: str = "mean",
-        solver: str = "auto",
-        tol: float | None = None,
-        max_iter: int = 1000,
-        stop: Stop = None,
-        threshold: float = 1e-8,
-        cv: Any = None,
-        scoring: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.mu = mu
-        self.nu = nu
-        self.alpha = alpha
-        self.penalty = penalty
-        self.weighting = weighting
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.stop = stop
-        self.threshold = threshold
-        self.cv = cv
-        self.scoring = scoring
-        self.n_jobs = n_jobs
+    mu: Values = None
+    nu: Values = None
 
 
+@dataclass(eq=False, repr=False)
 class QuadraticFSVCV(TunedMethod, QuadraticFSV):
     """:class:`~dcprog.estimators.QuadraticFSV` with the best of λ = 0.05, 0.1, 0.2, …, 0.9, 0.95."""
 
     _method = QuadraticFSV
     _grid: ClassVar = {"lam": grids.LAM_FSV}
 
-    def __init__(
-        self,
-        lam: Values = None,
-        alpha: float = 5.0,
-        degree: int = 2,
-        *,
-        penalty: str | ConvexFunction = "exponential",
-        weighting: str = "mean",
-        solver: str = "auto",
-        tol: float | None = None,
-        max_iter: int = 1000,
-        stop: Stop = None,
-        threshold: float = 1e-8,
-        cv: Any = None,
-        scoring: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.lam = lam
-        self.alpha = alpha
-        self.degree = degree
-        self.penalty = penalty
-        self.weighting = weighting
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.stop = stop
-        self.threshold = threshold
-        self.cv = cv
-        self.scoring = scoring
-        self.n_jobs = n_jobs
+    lam: Values = None
 
 
+@dataclass(eq=False, repr=False)
 class KernelSVMCV(TunedMethod, KernelSVM):
     """:class:`~dcprog.estimators.KernelSVM` with the best of (1−λ)/λ = e⁻⁵, …, e⁵."""
 
     _method = KernelSVM
     _grid: ClassVar = {"lam": grids.LAM_SVM}
 
-    def __init__(
-        self,
-        lam: Values = None,
-        *,
-        kernel: str | Distances = "gaussian",
-        sigma: float | None = None,
-        bias: bool | None = None,
-        cv: Any = None,
-        scoring: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.lam = lam
-        self.kernel = kernel
-        self.sigma = sigma
-        self.bias = bias
-        self.cv = cv
-        self.scoring = scoring
-        self.n_jobs = n_jobs
+    lam: Values = None
 
 
+@dataclass(eq=False, repr=False)
 class AlignmentSVMCV(TunedMethod, AlignmentSVM):
     """:class:`~dcprog.estimators.AlignmentSVM` with the best of λ = 0, 0.1, …, 0.9.
 
@@ -261,38 +111,9 @@ class AlignmentSVMCV(TunedMethod, AlignmentSVM):
     _method = AlignmentSVM
     _grid: ClassVar = {"lam": grids.LAM_ALIGNMENT, "lam_svm": grids.LAM_SVM}
 
-    def __init__(
-        self,
-        lam: Values = None,
-        alpha: float = 5.0,
-        *,
-        kernel: str | Distances = "gaussian",
-        sigma: float | None = None,
-        lam_svm: Values = None,
-        bias: bool | None = None,
-        solver: str = "auto",
-        tol: float | None = None,
-        max_iter: int = 1000,
-        stop: Stop = None,
-        threshold: float = 1e-2,
-        cv: Any = None,
-        scoring: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.lam = lam
-        self.alpha = alpha
-        self.kernel = kernel
-        self.sigma = sigma
-        self.lam_svm = lam_svm
-        self.bias = bias
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.stop = stop
-        self.threshold = threshold
-        self.cv = cv
-        self.scoring = scoring
-        self.n_jobs = n_jobs
+    lam: Values = None
+    _: KW_ONLY
+    lam_svm: Values = None
 
     def _chosen_before(self, X: Any, y: np.ndarray, folds: Folds) -> Point:
         machine = KernelSVM(kernel=self.kernel, sigma=self.sigma, bias=self.bias)

@@ -7,14 +7,14 @@ formulas, ``penalty`` and ``weighting`` are those of the factories in :mod:`dcpr
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from dcprog.algorithms.result import Result, Status
 from dcprog.errors import DataError
-from dcprog.estimators.base import Formulation, Grid, LinearMethod, Method, Step, Stop, Trained, check_end
+from dcprog.estimators.base import Formulation, Grid, Iterated, LinearMethod, Method, Step, Stop, Trained, check_end
 from dcprog.functions import ConvexFunction
 from dcprog.learning.rules import LinearRule
 from dcprog.learning.samples import check_positive_lam, trusted, varying
@@ -32,6 +32,7 @@ LONGEST = 20_000_000
 TOO_LONG = "the last point of libsvm is used; standardise the features, raise lam, or take another solver"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LinearFormulation(LinearMethod, Formulation):
     """A linear classifier that a DC program gives; X may be sparse, and stays so.
 
@@ -51,6 +52,7 @@ class LinearFormulation(LinearMethod, Formulation):
     """
 
     _sparse = True
+    weighting: str = "mean"
 
     def _read(self, result: Result, X: Any, y: np.ndarray) -> Trained:
         rule = without_constant_features(result.classifier, X)
@@ -71,6 +73,7 @@ def without_constant_features(rule: LinearRule, X: Any) -> LinearRule:
     return replace(rule, w=w, b=rule.b + float((X[:1, constant] @ rule.w[constant])[0]))
 
 
+@dataclass(eq=False, repr=False)
 class RLP(LinearFormulation):
     """Robust Linear Programming: min Σ cᵢξᵢ, (1), the baseline without any penalty. A linear program.
 
@@ -81,12 +84,8 @@ class RLP(LinearFormulation):
 
     _factory = staticmethod(rlp)
 
-    def __init__(self, *, weighting: str = "mean", solver: str = "auto", threshold: float = 1e-8) -> None:
-        self.weighting = weighting
-        self.solver = solver
-        self.threshold = threshold
 
-
+@dataclass(eq=False, repr=False)
 class LinearSVM(LinearFormulation):
     """The linear SVM: min (1−λ) Σ cᵢξᵢ + λ/2 ‖w‖², (3). A convex QP.
 
@@ -100,11 +99,9 @@ class LinearSVM(LinearFormulation):
 
     _factory = staticmethod(svm)
 
-    def __init__(self, lam: float = 0.1, *, weighting: str = "sum", solver: str = "auto", threshold: float = 1e-8) -> None:
-        self.lam = lam
-        self.weighting = weighting
-        self.solver = solver
-        self.threshold = threshold
+    lam: float = 0.1
+    _: KW_ONLY
+    weighting: str = "sum"
 
     def _train(self, X: Any, y: np.ndarray) -> Trained:
         if self.solver != LIBSVM:
@@ -129,6 +126,7 @@ class LinearSVM(LinearFormulation):
         return Method._walk(self, grid, X, y) if self.solver == LIBSVM else super()._walk(grid, X, y)
 
 
+@dataclass(eq=False, repr=False)
 class L1SVM(LinearFormulation):
     """The ℓ1-SVM: min (1−λ) Σ cᵢξᵢ + λ‖w‖₁, (4). A linear program.
 
@@ -139,23 +137,13 @@ class L1SVM(LinearFormulation):
 
     _factory = staticmethod(l1_svm)
 
-    def __init__(
-        self,
-        lam: float = 0.1,
-        *,
-        weighting: str = "mean",
-        solver: str = "auto",
-        stop: Stop = None,
-        threshold: float = 1e-8,
-    ) -> None:
-        self.lam = lam
-        self.weighting = weighting
-        self.solver = solver
-        self.stop = stop
-        self.threshold = threshold
+    lam: float = 0.1
+    _: KW_ONLY
+    stop: Stop = None
 
 
-class FSV(LinearFormulation):
+@dataclass(eq=False, repr=False)
+class FSV(LinearFormulation, Iterated):
     """Feature Selection concaVe: min (1−λ) Σ cᵢξᵢ + λ e'(e − e^(−α|w|)), (6). One linear program an iteration of DCA.
 
     Parameters
@@ -182,30 +170,13 @@ class FSV(LinearFormulation):
 
     _factory = staticmethod(fsv)
 
-    def __init__(
-        self,
-        lam: float = 0.1,
-        alpha: float = 5.0,
-        *,
-        penalty: str | ConvexFunction = "exponential",
-        weighting: str = "mean",
-        solver: str = "auto",
-        tol: float | None = None,
-        max_iter: int = 1000,
-        stop: Stop = None,
-        threshold: float = 1e-8,
-    ) -> None:
-        self.lam = lam
-        self.alpha = alpha
-        self.penalty = penalty
-        self.weighting = weighting
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.stop = stop
-        self.threshold = threshold
+    lam: float = 0.1
+    alpha: float = 5.0
+    _: KW_ONLY
+    penalty: str | ConvexFunction = "exponential"
 
 
+@dataclass(eq=False, repr=False)
 class L2L1SVM(LinearFormulation):
     """The ℓ2-ℓ1-SVM: min µ Σ cᵢξᵢ + ½‖w‖² + ν‖w‖₁, (7). A convex QP.
 
@@ -216,25 +187,14 @@ class L2L1SVM(LinearFormulation):
 
     _factory = staticmethod(l2_l1_svm)
 
-    def __init__(
-        self,
-        mu: float = 100.0,
-        nu: float = 1.0,
-        *,
-        weighting: str = "mean",
-        solver: str = "auto",
-        stop: Stop = None,
-        threshold: float = 1e-8,
-    ) -> None:
-        self.mu = mu
-        self.nu = nu
-        self.weighting = weighting
-        self.solver = solver
-        self.stop = stop
-        self.threshold = threshold
+    mu: float = 100.0
+    nu: float = 1.0
+    _: KW_ONLY
+    stop: Stop = None
 
 
-class L2L0SVM(LinearFormulation):
+@dataclass(eq=False, repr=False)
+class L2L0SVM(LinearFormulation, Iterated):
     """The ℓ2-ℓ0-SVM: min µ Σ cᵢξᵢ + ½‖w‖² + ν e'(e − e^(−α|w|)), (8). One QP an iteration of DCA.
 
     Parameters as for :class:`FSV`, with µ > 0 the weight of the errors and ν ≥ 0 that of the features.
@@ -246,27 +206,8 @@ class L2L0SVM(LinearFormulation):
 
     _factory = staticmethod(l2_l0_svm)
 
-    def __init__(
-        self,
-        mu: float = 100.0,
-        nu: float = 0.1,
-        alpha: float = 5.0,
-        *,
-        penalty: str | ConvexFunction = "exponential",
-        weighting: str = "mean",
-        solver: str = "auto",
-        tol: float | None = None,
-        max_iter: int = 1000,
-        stop: Stop = None,
-        threshold: float = 1e-8,
-    ) -> None:
-        self.mu = mu
-        self.nu = nu
-        self.alpha = alpha
-        self.penalty = penalty
-        self.weighting = weighting
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.stop = stop
-        self.threshold = threshold
+    mu: float = 100.0
+    nu: float = 0.1
+    alpha: float = 5.0
+    _: KW_ONLY
+    penalty: str | ConvexFunction = "exponential"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ ADVICE = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class NLPSVM(LinearMethod):
     """The LP support vector machine min ν e'y + ‖w‖₁ subject to D(Aw − eγ) + y ≥ e, y ≥ 0, by Newton's method, (2.6).
 
@@ -54,26 +56,15 @@ class NLPSVM(LinearMethod):
 
     _sparse = True
 
-    def __init__(
-        self,
-        nu: float = 1.0,
-        *,
-        algorithm: str = "exact",
-        delta: float = 0.1,
-        epsilon: float = 0.1,
-        alpha: float = 1e3,
-        tol: float = 1e-3,
-        max_iter: int = 50,
-        threshold: float = 1e-8,
-    ) -> None:
-        self.nu = nu
-        self.algorithm = algorithm
-        self.delta = delta
-        self.epsilon = epsilon
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
-        self.threshold = threshold
+    nu: float = 1.0
+    _: KW_ONLY
+    algorithm: str = "exact"
+    delta: float = 0.1
+    epsilon: float = 0.1
+    alpha: float = 1e3
+    tol: float = 1e-3
+    max_iter: int = 50
+    threshold: float = 1e-8
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

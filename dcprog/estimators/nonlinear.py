@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any
 
@@ -10,7 +11,7 @@ from sklearn.utils.validation import check_non_negative
 
 from dcprog.algorithms.result import Result
 from dcprog.errors import DataError
-from dcprog.estimators.base import Formulation, Method, Stop, Trained
+from dcprog.estimators.base import Iterated, Method, Trained
 from dcprog.functions import ConvexFunction
 from dcprog.learning.kernels import Distances
 from dcprog.learning.samples import check_flag, trusted
@@ -19,7 +20,8 @@ from dcprog.models.alignment import alignment
 from dcprog.models.quadratic_fsv import quadratic_fsv
 
 
-class QuadraticFSV(Formulation):
+@dataclass(eq=False, repr=False)
+class QuadraticFSV(Iterated):
     """Quadratic FSV: min (1−λ) Σ cᵢξᵢ + λ e'(e − e^(−αv)), |wᵢ| ≤ vⱼ if the monomial φᵢ contains xⱼ, (9).
 
     Classifies by sgn(w'φ(x) + b), φ all monomials up to ``degree``; d features have O(d^degree) of them. Other parameters as
@@ -32,37 +34,21 @@ class QuadraticFSV(Formulation):
 
     _factory = staticmethod(quadratic_fsv)
 
-    def __init__(
-        self,
-        lam: float = 0.1,
-        alpha: float = 5.0,
-        degree: int = 2,
-        *,
-        penalty: str | ConvexFunction = "exponential",
-        weighting: str = "mean",
-        solver: str = "auto",
-        tol: float | None = None,
-        max_iter: int = 1000,
-        stop: Stop = None,
-        threshold: float = 1e-8,
-    ) -> None:
-        self.lam = lam
-        self.alpha = alpha
-        self.degree = degree
-        self.penalty = penalty
-        self.weighting = weighting
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.stop = stop
-        self.threshold = threshold
+    lam: float = 0.1
+    alpha: float = 5.0
+    degree: int = 2
+    _: KW_ONLY
+    penalty: str | ConvexFunction = "exponential"
+    weighting: str = "mean"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelMethod(Method):
     """A classifier with one of the kernels of :func:`dcprog.models.alignment`, and with or without a bias."""
 
-    kernel: str | Distances
-    bias: bool | None
+    kernel: str | Distances = "gaussian"
+    sigma: float | None = None
+    bias: bool | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -87,6 +73,7 @@ class KernelMethod(Method):
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class KernelSVM(KernelMethod):
     """The SVM (3) with a kernel and all features, (10): without a bias for the Gaussian kernel, as in section 3.2.2.
 
@@ -109,25 +96,15 @@ class KernelSVM(KernelMethod):
     array(['in', 'out', 'in'], dtype='<U3')
     """
 
-    def __init__(
-        self,
-        lam: float = 0.5,
-        *,
-        kernel: str | Distances = "gaussian",
-        sigma: float | None = None,
-        bias: bool | None = None,
-    ) -> None:
-        self.lam = lam
-        self.kernel = kernel
-        self.sigma = sigma
-        self.bias = bias
+    lam: float = 0.5
 
     def _train(self, X: Any, y: np.ndarray) -> Trained:
         rule = kernel_svm(trusted(X, y), None, None, _cost("lam", self.lam), self.kernel, self.sigma, self.bias)
         return Trained(rule, rule, 0, np.arange(X.shape[1]))
 
 
-class AlignmentSVM(KernelMethod, Formulation):
+@dataclass(eq=False, repr=False)
+class AlignmentSVM(KernelMethod, Iterated):
     """Features weighted by kernel-target alignment (12), and the kernel SVM that uses these weights.
 
         min −(1−λ)/2 ‖φ̄₊ − φ̄₋‖² + λ/d e'(e − e^(−αθ)) over 0 ≤ θ ≤ e,    K_θ(x, z) = exp(−Σₖ θₖ Dₖ(x, z))
@@ -162,32 +139,11 @@ class AlignmentSVM(KernelMethod, Formulation):
 
     _factory = staticmethod(alignment)
 
-    def __init__(
-        self,
-        lam: float = 0.1,
-        alpha: float = 5.0,
-        *,
-        kernel: str | Distances = "gaussian",
-        sigma: float | None = None,
-        lam_svm: float = 0.5,
-        bias: bool | None = None,
-        solver: str = "auto",
-        tol: float | None = None,
-        max_iter: int = 1000,
-        stop: Stop = None,
-        threshold: float = 1e-2,
-    ) -> None:
-        self.lam = lam
-        self.alpha = alpha
-        self.kernel = kernel
-        self.sigma = sigma
-        self.lam_svm = lam_svm
-        self.bias = bias
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.stop = stop
-        self.threshold = threshold
+    lam: float = 0.1
+    alpha: float = 5.0
+    _: KW_ONLY
+    lam_svm: float = 0.5
+    threshold: float = 1e-2
 
     @property
     def theta_(self) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dcprog.algorithms.result import Status
 from dcprog.estimators.base import Method, SelectingMethod, Trained, check_end, half
-from dcprog.learning.samples import check_varying
+from dcprog.learning.samples import check_varying, trusted
 from dcprog.methods.radius_margin import Kernel, optimal_basis, r2w2
 from dcprog.typing import Matrix
 
 
+@dataclass(eq=False, repr=False)
 class R2W2(SelectingMethod):
     """R²W²: minimise R²‖w‖² over a factor σₖ for each feature, drop those with the smallest σₖ, until m are left.
 
@@ -46,28 +48,21 @@ class R2W2(SelectingMethod):
     array([2, 5])
     """
 
-    def __init__(
-        self,
-        m: int | None = None,
-        *,
-        kernel: str | Kernel = "linear",
-        q: float = 0.5,
-        ridge: float = 1.0,
-        solver: str = "auto",
-    ) -> None:
-        self.m = m
-        self.kernel = kernel
-        self.q = q
-        self.ridge = ridge
-        self.solver = solver
+    m: int | None = None
+    _: KW_ONLY
+    kernel: str | Kernel = "linear"
+    q: float = 0.5
+    ridge: float = 1.0
+    solver: str = "auto"
 
     def _train(self, X: Any, y: np.ndarray) -> Trained:
         check_varying(type(self).__name__, X)
         m = half(X) if self.m is None else self.m
-        found = r2w2(X, y, m, self.kernel, q=self.q, ridge=self.ridge, solver=self.solver)
+        found = r2w2(trusted(X, y), None, m, self.kernel, q=self.q, ridge=self.ridge, solver=self.solver)
         return Trained(found, found, len(found.history), found.selected)
 
 
+@dataclass(eq=False, repr=False)
 class RadiusMarginBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Method):  # type: ignore[misc]
     """The optimal basis: z = S'W'(x − x̄) with PCA to m dimensions by W, and S that minimises R²‖w‖² of the machine on z.
 
@@ -96,20 +91,12 @@ class RadiusMarginBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Metho
     ((40, 3), ['radiusmarginbasis0', 'radiusmarginbasis1', 'radiusmarginbasis2'])
     """
 
-    def __init__(
-        self,
-        m: int | None = None,
-        *,
-        kernel: str | Kernel = "gaussian",
-        ridge: float = 1.0,
-        solver: str = "auto",
-        max_iter: int = 200,
-    ) -> None:
-        self.m = m
-        self.kernel = kernel
-        self.ridge = ridge
-        self.solver = solver
-        self.max_iter = max_iter
+    m: int | None = None
+    _: KW_ONLY
+    kernel: str | Kernel = "gaussian"
+    ridge: float = 1.0
+    solver: str = "auto"
+    max_iter: int = 200
 
     def transform(self, X: Any) -> Matrix:
         """z of every row."""
@@ -120,7 +107,9 @@ class RadiusMarginBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Metho
     def _train(self, X: Any, y: np.ndarray) -> Trained:
         check_varying(type(self).__name__, X)
         m = min(half(X), max(1, len(X) - 1)) if self.m is None else self.m
-        found = optimal_basis(X, y, m, self.kernel, ridge=self.ridge, solver=self.solver, max_iter=self.max_iter)
+        found = optimal_basis(
+            trusted(X, y), None, m, self.kernel, ridge=self.ridge, solver=self.solver, max_iter=self.max_iter
+        )
         limited = found.stopped.value == Status.ITERATION_LIMIT.value
         check_end(type(self).__name__, Status.ITERATION_LIMIT if limited else Status.CONVERGED)
         return Trained(found, found, len(found.history) - 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from dcprog.estimators.base import LinearMethod, Trained
 from dcprog.methods.svm_ranking import svm_ranking
 
 
+@dataclass(eq=False, repr=False)
 class SVMRanking(LinearMethod):
     """Features ranked by |w| of the linear SVM (3), included while the error on validation samples drops.
 
@@ -43,10 +45,10 @@ class SVMRanking(LinearMethod):
 
     _sparse = True
 
-    def __init__(self, lam: float = 0.5, *, validation_fraction: float = 0.5, random_state: Any = None) -> None:
-        self.lam = lam
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
+    lam: float = 0.5
+    _: KW_ONLY
+    validation_fraction: float = 0.5
+    random_state: Any = None
 
     def _train(self, X: Any, y: np.ndarray) -> Trained:
         train, validation = train_test_split(

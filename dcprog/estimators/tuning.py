@@ -32,12 +32,13 @@ ROUNDING = 1e-12
 """Mean scores that differ by less are equal."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TunedMethod(Method):
     """A method whose parameters are chosen by cross-validation, and which is trained with these on all samples.
 
     To derive one: ``_method`` is the class that is tuned, ``_grid`` has the published values of its parameters by name, the
-    last one varies fastest; where scores are equal, the first of ``_prefer`` counts most. ``__init__`` takes the parameters
-    of ``_method``, those on the grid None by default, and those below.
+    last one varies fastest; where scores are equal, the first of ``_prefer`` counts most. It derives from ``_method``
+    as well, whose parameters it inherits; those on the grid are declared anew, None by default.
 
     Parameters
     ----------
@@ -68,9 +69,9 @@ class TunedMethod(Method):
     _method: ClassVar[type[Method]]
     _grid: ClassVar[Mapping[str, Sequence[float]]]
     _prefer: ClassVar[tuple[str, ...]] = ("lam",)
-    cv: Any
-    scoring: Any
-    n_jobs: int | None
+    cv: Any = None
+    scoring: Any = None
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any) -> Any:
         """Choose the parameters by cross-validation, then train on all of (X, y)."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from dcprog.estimators.base import LinearMethod, Trained, check_end, half
 from dcprog.learning.multiclass import check_constraints
-from dcprog.learning.samples import check_flag, check_nonnegative, check_varying
+from dcprog.learning.samples import Samples, check_flag, check_nonnegative, check_varying, trusted_samples
 from dcprog.methods.zero_norm import NotSeparableError, arom_iterates, arom_reduced, converge, retrain, rfe_features
 
 
+@dataclass(eq=False, repr=False)
 class AROM(LinearMethod):
     """Approximation of the zero norm: min ‖w‖₀ + λ e'ξ subject to D(Xw + be) + ξ ≥ e, ξ ≥ 0, by multiplicative updates.
 
@@ -51,24 +53,14 @@ class AROM(LinearMethod):
 
     _multi_class = True
 
-    def __init__(
-        self,
-        r: int | None = None,
-        *,
-        norm: int = 2,
-        lam: float | None = 1.0,
-        constraints: str = "weston_watkins",
-        solver: str = "auto",
-        tol: float = 1e-6,
-        max_iter: int = 200,
-    ) -> None:
-        self.r = r
-        self.norm = norm
-        self.lam = lam
-        self.constraints = constraints
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
+    r: int | None = None
+    _: KW_ONLY
+    norm: int = 2
+    lam: float | None = 1.0
+    constraints: str = "weston_watkins"
+    solver: str = "auto"
+    tol: float = 1e-6
+    max_iter: int = 200
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -79,19 +71,21 @@ class AROM(LinearMethod):
         if self.r is not None:
             check_varying(type(self).__name__, X)
         try:
-            return self._update(X, y)
+            return self._update(trusted_samples(X, y))
         except NotSeparableError as error:
             error.args = ("no hyperplane separates the classes, and lam=None allows no slacks: pass a number, as lam=1.0",)
             raise
 
-    def _update(self, X: Any, y: np.ndarray) -> Trained:
+    def _update(self, samples: Samples) -> Trained:
         how: dict[str, Any] = {"constraints": self.constraints, "solver": self.solver}
         if self.r is None:
-            last, status = converge(arom_iterates(X, y, norm=self.norm, lam=self.lam, **how), self.tol, self.max_iter)
+            last, status = converge(
+                arom_iterates(samples, None, norm=self.norm, lam=self.lam, **how), self.tol, self.max_iter
+            )
             check_end(type(self).__name__, status)
             return Trained(last, last.classifier, last.iteration, last.features)
-        last, features = arom_reduced(X, y, self.r, norm=self.norm, lam=self.lam, **how)
-        rule = retrain(X, y, features, p=self.norm, lam=np.inf if self.lam is None else self.lam, **how)
+        last, features = arom_reduced(samples, None, self.r, norm=self.norm, lam=self.lam, **how)
+        rule = retrain(samples, None, features, p=self.norm, lam=np.inf if self.lam is None else self.lam, **how)
         return Trained(last, rule, last.iteration, features)
 
     def __sklearn_tags__(self) -> Any:
@@ -100,6 +94,7 @@ class AROM(LinearMethod):
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class SVMRFE(LinearMethod):
     """Recursive feature elimination: train the SVM, drop the features with the smallest Σₖ wₖⱼ², until r are left.
 
@@ -134,11 +129,11 @@ class SVMRFE(LinearMethod):
 
     _multi_class = True
 
-    def __init__(self, r: int | None = None, *, halving: bool = False, lam: float = np.inf, solver: str = "auto") -> None:
-        self.r = r
-        self.halving = halving
-        self.lam = lam
-        self.solver = solver
+    r: int | None = None
+    _: KW_ONLY
+    halving: bool = False
+    lam: float = np.inf
+    solver: str = "auto"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -147,6 +142,7 @@ class SVMRFE(LinearMethod):
     def _train(self, X: Any, y: np.ndarray) -> Trained:
         check_varying(type(self).__name__, X)
         r = half(X) if self.r is None else self.r
-        features = rfe_features(X, y, r, halving=self.halving, lam=self.lam, solver=self.solver)
-        rule = retrain(X, y, features, lam=self.lam, constraints="one_vs_rest", solver=self.solver)
+        samples = trusted_samples(X, y)
+        features = rfe_features(samples, None, r, halving=self.halving, lam=self.lam, solver=self.solver)
+        rule = retrain(samples, None, features, lam=self.lam, constraints="one_vs_rest", solver=self.solver)
         return Trained(rule, rule, X.shape[1] - r, features)

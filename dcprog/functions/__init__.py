@@ -5,8 +5,11 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dcprog.functions.base import ConvexFunction, Epigraph, QuadraticForm
+from dcprog.functions.affine import OfAffine
+from dcprog.functions.base import ConicForm, ConvexFunction, Epigraph, QuadraticForm
 from dcprog.functions.compose import OfSum
+from dcprog.functions.losses import Hinge, Huber, Logistic, Loss, SquaredHinge, SquaredNorm
+from dcprog.functions.norms import GroupNorm, Norm2
 from dcprog.functions.penalties import (
     MCP,
     SCAD,
@@ -19,8 +22,10 @@ from dcprog.functions.penalties import (
     Remainder,
     SeparablePenalty,
 )
-from dcprog.functions.polyhedral import L1Norm, MaxNorm, PiecewiseMaximum
-from dcprog.functions.smooth import Linear, LogSumExp, Norm2, Quadratic, SumExp
+from dcprog.functions.perspective import Entropy, QuadOverLin
+from dcprog.functions.polyhedral import L1Norm, LargestSum, MaxNorm, PiecewiseMaximum
+from dcprog.functions.smooth import Linear, LogSumExp, Quadratic, SumExp
+from dcprog.functions.spectral import LargestEigenvalue, NuclearNorm
 
 if TYPE_CHECKING:
     from dcprog.functions.binding import maximum as maximum
@@ -29,24 +34,38 @@ __all__ = [
     "MCP",
     "SCAD",
     "CappedL1",
+    "ConicForm",
     "ConvexFunction",
+    "Entropy",
     "Epigraph",
     "Exponential",
+    "GroupNorm",
+    "Hinge",
+    "Huber",
     "L1MinusL2",
     "L1Norm",
+    "LargestEigenvalue",
+    "LargestSum",
     "Linear",
     "LogSumExp",
     "Logarithmic",
+    "Logistic",
+    "Loss",
     "Lp",
     "MaxNorm",
     "Norm2",
+    "NuclearNorm",
+    "OfAffine",
     "OfSum",
     "Penalty",
     "PiecewiseMaximum",
+    "QuadOverLin",
     "Quadratic",
     "QuadraticForm",
     "Remainder",
     "SeparablePenalty",
+    "SquaredHinge",
+    "SquaredNorm",
     "SumExp",
     "catalogue",
     "maximum",
@@ -71,7 +90,7 @@ class Entry(NamedTuple):
 
 
 def catalogue() -> list[Entry]:
-    """Every function with the arguments it is made of and its formula: penalties first, then smooth, then polyhedral.
+    """Every function with the arguments that make it and its formula: penalties, smooth ones, losses, polyhedral, norms.
 
     >>> for name, signature, formula in catalogue()[:2]:
     ...     print(signature, formula, sep="   ")
@@ -79,8 +98,11 @@ def catalogue() -> list[Entry]:
     Logarithmic(eps=0.01)   −ρ(v), ρ(v) = Σⱼ ln(1 + vⱼ/ε): the logarithmic penalty of AROM.
     """
     penalties = (Exponential, Logarithmic, Lp, CappedL1, SCAD, MCP, L1MinusL2, Remainder)
-    smooth = (Linear, Quadratic, LogSumExp, SumExp, Norm2)
-    return [_entry(cls) for cls in (*penalties, *smooth, PiecewiseMaximum, L1Norm, MaxNorm, OfSum)]
+    smooth = (Linear, Quadratic, LogSumExp, SumExp, QuadOverLin, Entropy)
+    losses = (SquaredNorm, Huber, SquaredHinge, Logistic, Hinge)
+    polyhedral = (PiecewiseMaximum, L1Norm, MaxNorm, LargestSum)
+    norms = (Norm2, GroupNorm, LargestEigenvalue, NuclearNorm)
+    return [_entry(cls) for cls in (*penalties, *smooth, *losses, *polyhedral, *norms, OfSum, OfAffine)]
 
 
 def _entry(cls: type[ConvexFunction]) -> Entry:

@@ -7,21 +7,24 @@ A function knows NumPy only. Calling it with Pyomo variables gives a node of an 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 
-from dcprog.typing import Matrix, Sparse, Vector
+from dcprog.functions.conic import ConicForm
+from dcprog.typing import Indices, Matrix, Sparse, Vector
 
 
 class Epigraph(NamedTuple):
-    """A polyhedral function as a linear program: f(x) = min {c't : A x + B t ≤ b}."""
+    """A polyhedral function as a linear program: f(x) = min {c't : A x + B t ≤ b}. ``point`` gives the best t at x."""
 
     A: Sparse
     B: Sparse
     b: Vector
     c: Vector
+    point: Callable[[Vector], Vector] | None = None
 
 
 class QuadraticForm(NamedTuple):
@@ -33,7 +36,7 @@ class QuadraticForm(NamedTuple):
 
 
 _PROVED: set[type[ConvexFunction]] = set()
-ORACLES = frozenset(("value", "gradient", "hessian", "epigraph", "quadratic", "rests_on"))
+ORACLES = frozenset(("value", "gradient", "hessian", "epigraph", "quadratic", "conic", "nearest_slope", "rests_on"))
 
 F = TypeVar("F", bound="type[ConvexFunction]")
 
@@ -60,7 +63,7 @@ class ConvexFunction(ABC):
     strong_convexity : float
         A modulus ρ ≥ 0 such that f − (ρ/2)‖·‖² is convex.
     domain_lower : float
-        The function is defined (and convex) where every component is at least this.
+        The function is defined (and convex) where every component is at least this; see :meth:`lower_limits`.
     hessian_operations : float
         Floating-point operations that one Hessian takes, where that is much: a solver that can do without may then do so.
     dimension : int or None
@@ -109,6 +112,30 @@ class ConvexFunction(ABC):
         """The function of n variables as a quadratic form, if it is one."""
         return None
 
+    def lower_limits(self, n: int) -> Vector:
+        """The domain of the function of n variables: from where on each of them may be."""
+        return np.full(n, self.domain_lower)
+
+    def outside(self, lower: Vector, upper: Vector) -> Indices:
+        """The variables that may leave the domain between these bounds."""
+        return np.flatnonzero(lower < self.lower_limits(len(lower)))
+
+    def conic(self, n: int) -> ConicForm | None:
+        """The function of n variables as the least cost of points in a cone, if it has such a form."""
+        return None
+
+    def nearest_slope(self, v: Vector) -> Vector:
+        """The element of ∂f(0) nearest to v, given by sublinear functions f(x) = max {⟨v, x⟩ : v ∈ ∂f(0)}, as norms are.
+
+        With it and a :meth:`conic` form they stand in g though they have kinks: {(x, t) : f(x) ≤ t} is a cone, and its dual
+        cone {(−τv, τ) : v ∈ ∂f(0), τ ≥ 0}.
+        """
+        raise NotImplementedError
+
+    def linear_forms(self, n: int) -> tuple[ConvexFunction, Sparse, Vector]:
+        """(f, A, b) where this function of n variables is f(Ax + b), and f no such function itself."""
+        return self, sp.eye_array(n, format="csr"), np.zeros(n)
+
     def expand(self, x: Sequence[Any], exp: Any, log: Any) -> Any:
         """The function written out in scalar operations on ``x``, for plain Pyomo solvers; exp and log are theirs."""
         return None
@@ -127,12 +154,25 @@ class ConvexFunction(ABC):
         return own and all(part.proved_convex for part in self.rests_on())
 
     @property
+    def has_conic(self) -> bool:
+        """Whether the class gives a :meth:`conic` form."""
+        return type(self).conic is not ConvexFunction.conic
+
+    @property
+    def sublinear(self) -> bool:
+        """Whether the class gives its :meth:`nearest_slope`, and so is sublinear."""
+        return type(self).nearest_slope is not ConvexFunction.nearest_slope
+
+    @property
     def has_hessian(self) -> bool:
         """Whether the class gives a :meth:`hessian`."""
         return type(self).hessian is not ConvexFunction.hessian
 
     def __call__(self, *variables: Any) -> Any:
-        """Bind to Pyomo variables (indexed, scalar, or sequences of them): a node of a Pyomo expression."""
+        """A node of a Pyomo expression: f of variables (indexed, scalar, or sequences of them) and affine expressions.
+
+        ``f(A, x)`` and ``f(A, x, b)`` with a matrix A, dense or scipy.sparse, are f(Ax) and f(Ax + b).
+        """
         from dcprog.functions.binding import bind
 
         return bind(self, variables)

@@ -7,19 +7,24 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 from pyomo.common.enums import maximize, minimize
 from pyomo.core.base.indexed_component_slice import IndexedComponent_slice
+from pyomo.core.base.var import VarData
 from pyomo.core.expr.numeric_expr import MaxExpression, NumericExpression
+from pyomo.core.expr.numvalue import is_potentially_variable, native_numeric_types
 from pyomo.core.expr.relational_expr import RelationalExpression
 
 from dcprog.errors import ModelError
+from dcprog.functions.affine import OfAffine
 
 if TYPE_CHECKING:
     from dcprog.functions.base import ConvexFunction
 
 
 class FunctionExpression(NumericExpression):  # type: ignore[misc]
-    """f(x₁, …, xₙ) for a :class:`~dcprog.functions.ConvexFunction` f; its arguments are Pyomo variables."""
+    """f(x₁, …, xₙ) for a :class:`~dcprog.functions.ConvexFunction` f; its arguments are Pyomo variables, or affine
+    expressions and numbers, which are read as the linear forms that they are when a program is made."""
 
     __slots__ = ("function",)
     PRECEDENCE = None
@@ -72,6 +77,8 @@ def flatten(variables: Any) -> Iterator[Any]:
     elif isinstance(variables, Iterable) and not isinstance(variables, str):
         for part in variables:
             yield from flatten(part)
+    elif isinstance(variables, Real) and not isinstance(variables, bool | np.bool_):
+        yield float(variables)
     else:
         raise ModelError(f"expected Pyomo variables, got {type(variables).__name__}: pass m.x, m.x[1] or a list of them")
 
@@ -91,16 +98,52 @@ def is_numeric_variable(v: Any) -> bool:
     return hasattr(v, "is_variable_type") and v.is_variable_type() and v.is_numeric_type()
 
 
-def bind(function: ConvexFunction, variables: Any) -> FunctionExpression:
-    """The expression f(variables)."""
-    arguments = tuple(variables_in(variables, repr(function)))
-    if not arguments:
-        raise ModelError(f"{function!r} is bound to no variable: pass m.x, m.x[1] or a list of them")
+def bind(function: ConvexFunction, given: tuple[Any, ...]) -> FunctionExpression:
+    """The expression f(given): of variables and affine expressions, or f(Ax + b) where a matrix A comes first."""
+    if given and _is_matrix(given[0]):
+        function, given = _of_matrix(function, given)
+    arguments = tuple(_arguments(given, repr(function)))
+    if not any(map(is_potentially_variable, arguments)):
+        raise ModelError(f"{function!r} takes variables, and got no variable: pass m.x, m.x[1] or a list of them")
     if function.dimension not in (None, len(arguments)):
         raise ModelError(
             f"{function!r} takes {function.dimension} variables, got {len(arguments)}: bind it to one per column of its data"
         )
     return FunctionExpression(arguments, function)
+
+
+def _is_matrix(given: Any) -> bool:
+    return sp.issparse(given) or (isinstance(given, np.ndarray) and given.ndim == 2 and given.dtype.kind in "biuf")
+
+
+def _of_matrix(function: ConvexFunction, given: tuple[Any, ...]) -> tuple[ConvexFunction, tuple[Any, ...]]:
+    """f(A · + b), and what it is bound to: (A, x) or (A, x, b)."""
+    A, x, b = (*given, None, None)[:3]
+    if len(given) not in (2, 3) or (b is not None and _holds_variables(b)):
+        raise ModelError(
+            f"{function!r} with a matrix first takes (A, x) or (A, x, b), a matrix, variables and numbers, got "
+            f"{len(given)} arguments: put the variables into one list"
+        )
+    return OfAffine(function, A, b), (x,)
+
+
+def _holds_variables(given: Any) -> bool:
+    return hasattr(given, "is_expression_type") or (isinstance(given, list | tuple) and any(map(_holds_variables, given)))
+
+
+def _arguments(given: Any, what: str) -> list[Any]:
+    """The scalar variables, affine expressions and numbers in ``given``."""
+    arguments = list(flatten(given))
+    plain = {kind for kind in set(map(type, arguments)) if kind in native_numeric_types or issubclass(kind, VarData)}
+    for a in (a for a in arguments if type(a) not in plain):
+        if not getattr(a, "is_numeric_type", bool)():
+            raise ModelError(f"{what} takes variables, got {type(a).__name__} {a}: pass m.x, m.x[1] or a list of them")
+        if a.is_expression_type() and a.polynomial_degree() not in (0, 1):
+            raise ModelError(
+                f"{what} takes variables and affine expressions, got {_shown(a)}: declare a Var t, a constraint that ties "
+                "it to that, and pass t"
+            )
+    return arguments
 
 
 def check_scalar(expression: Any, what: str) -> None:

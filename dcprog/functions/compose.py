@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.errors import ModelError
-from dcprog.functions.base import ConvexFunction, Epigraph, QuadraticForm, proved
+from dcprog.functions.base import ConicForm, ConvexFunction, Epigraph, QuadraticForm, proved
 from dcprog.functions.indices import increases
 from dcprog.typing import Indices, Matrix, Vector
 
@@ -84,7 +84,7 @@ class Repeated(ConvexFunction):
     def __init__(self, function: ConvexFunction, positions: Indices) -> None:
         self.function, self.positions = function, np.asarray(positions, dtype=np.int64)
         self.dimension = int(self.positions.max()) + 1
-        for name in ("smooth", "separable", "strong_convexity", "domain_lower", "hessian_operations"):
+        for name in ("smooth", "separable", "strong_convexity", "hessian_operations"):
             setattr(self, name, getattr(function, name))
 
     @property
@@ -114,7 +114,10 @@ class Repeated(ConvexFunction):
 
     def epigraph(self, n: int) -> Epigraph | None:
         epigraph = self.function.epigraph(len(self.positions))
-        return None if epigraph is None else epigraph._replace(A=sp.csr_array(sp.csr_array(epigraph.A) @ self._selection))
+        if epigraph is None:
+            return None
+        known, A = epigraph.point, sp.csr_array(sp.csr_array(epigraph.A) @ self._selection)
+        return epigraph._replace(A=A, point=None if known is None else lambda x: known(x[self.positions]))
 
     def quadratic(self, n: int) -> QuadraticForm | None:
         form = self.function.quadratic(len(self.positions))
@@ -122,6 +125,27 @@ class Repeated(ConvexFunction):
             return None
         S = self._selection
         return QuadraticForm(sp.csc_array(S.T @ sp.csc_array(form.Q) @ S), self._added_up(form.c), form.constant)
+
+    @property
+    def has_conic(self) -> bool:
+        """Whether the function itself has a conic form."""
+        return self.function.has_conic
+
+    def conic(self, n: int) -> ConicForm | None:
+        form = self.function.conic(len(self.positions))
+        return None if form is None else form._replace(A=sp.csr_array(sp.csr_array(form.A) @ self._selection))
+
+    def lower_limits(self, n: int) -> Vector:
+        limits = np.full(self.dimension or 0, -np.inf)
+        np.maximum.at(limits, self.positions, self.function.lower_limits(len(self.positions)))
+        return limits
+
+    def outside(self, lower: Vector, upper: Vector) -> Indices:
+        return self.positions[self.function.outside(lower[self.positions], upper[self.positions])]
+
+    def linear_forms(self, n: int) -> tuple[ConvexFunction, Any, Vector]:
+        function, A, b = self.function.linear_forms(len(self.positions))
+        return function, sp.csr_array(A @ self._selection), b
 
     def expand(self, x: Sequence[Any], exp: Any, log: Any) -> Any:
         return self.function.expand([x[i] for i in self.positions], exp, log)

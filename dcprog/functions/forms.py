@@ -35,6 +35,14 @@ class LinearForms:
         z: Vector = x if self.A is None else self.A @ x
         return z if self.b is None else z + self.b
 
+    def matrix(self, n: int) -> Sparse:
+        """A, for x of length n."""
+        return sp.csr_array(sp.eye_array(n) if self.A is None else self.A)
+
+    def offset(self, n: int) -> Vector:
+        """b, for x of length n."""
+        return np.zeros(self.matrix(n).shape[0]) if self.b is None else self.b
+
     def transposed(self, p: Vector) -> Vector:
         """A'p."""
         product: Vector = p if self.A is None else self.A.T @ p

@@ -17,10 +17,14 @@ def increases(indices: Indices) -> bool:
 
 
 def distinct(indices: Indices) -> Indices:
-    """Those of an array of any shape, sorted and each once; what is so already is returned as it is, and soon.
+    """Those (≥ 0) of an array of any shape, sorted and each once; what is so already is returned as it is, and soon.
 
     >>> distinct(np.array([3, 0, 3]))
     array([0, 3])
     """
     flat = indices.ravel()
-    return flat if increases(flat) else np.unique(flat)
+    if increases(flat):
+        return flat
+    found = np.zeros(int(flat.max()) + 1, dtype=bool)
+    found[flat] = True
+    return np.flatnonzero(found)

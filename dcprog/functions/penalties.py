@@ -20,8 +20,8 @@ import scipy.sparse as sp
 from dcprog.errors import ModelError
 from dcprog.functions.base import ConvexFunction, Epigraph, proved
 from dcprog.functions.checks import number
+from dcprog.functions.norms import Norm2
 from dcprog.functions.polyhedral import L1Norm
-from dcprog.functions.smooth import Norm2
 from dcprog.typing import Matrix, Vector
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.errors import ModelError
 from dcprog.functions.base import ConvexFunction, Epigraph, proved
-from dcprog.functions.checks import matrix, nonnegative
+from dcprog.functions.checks import count, matrix, nonnegative
 from dcprog.functions.forms import LinearForms
 from dcprog.typing import Sparse, Vector
 
@@ -74,6 +77,52 @@ class L1Norm(ConvexFunction):
 
     def _weighted(self, x: Vector) -> Vector:
         return x if self.weights is None else self.weights * x
+
+
+@proved
+class LargestSum(ConvexFunction):
+    """The sum of the k largest components, with ones at the first k of them as subgradient.
+
+    The maximum is k = 1, the sum k = n; divided by k it is the conditional value at risk of n scenarios. Boyd & Vandenberghe
+    (2004), example 3.6.
+
+    >>> f = LargestSum(2)
+    >>> x = np.array([3.0, -4.0, 4.0, 3.0])
+    >>> f.value(x), f.gradient(x)
+    (7.0, array([1., 0., 1., 0.]))
+    """
+
+    smooth = False
+
+    def __init__(self, k: int) -> None:
+        self.k = count("k", k, such_as=3)
+
+    def __call__(self, *variables: Any) -> Any:
+        expression = super().__call__(*variables)
+        n = expression.nargs() if expression.function is self else len(expression.function.b)
+        if n < self.k:
+            raise ModelError(f"{self!r} takes at least {self.k} variables, got {n}: pass more, or take a smaller k")
+        return expression
+
+    def value(self, x: Vector) -> float:
+        return float(np.sort(x)[-self.k :].sum())
+
+    def gradient(self, x: Vector) -> Vector:
+        gradient = np.zeros_like(x)
+        gradient[np.argsort(-x, kind="stable")[: self.k]] = 1.0
+        return gradient
+
+    def epigraph(self, n: int) -> Epigraph:
+        """min ks + e'u with u ≥ x − s and u ≥ 0."""
+        eye, none = sp.eye_array(n, format="csr"), sp.csr_array((n, n))
+        shift = sp.csr_array(np.append(-np.ones(n), np.zeros(n))[:, None])
+        B = sp.hstack([shift, sp.vstack([-eye, -eye])], "csr")
+        c = np.append(float(self.k), np.ones(n))
+        return Epigraph(sp.vstack([eye, none], "csr"), B, np.zeros(2 * n), c, self._best)
+
+    def _best(self, x: Vector) -> Vector:
+        s = np.sort(x)[-self.k]
+        return np.append(s, np.maximum(x - s, 0.0))
 
 
 @proved

@@ -1,4 +1,4 @@
-"""Smooth convex functions: quadratics, sums of exponentials, and the Euclidean norm, which is smooth away from 0."""
+"""Smooth convex functions: quadratics and sums of exponentials."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from dcprog.functions.base import ConvexFunction, QuadraticForm, proved
 from dcprog.functions.checks import convexity_modulus, is_diagonal, matrix, nonnegative, number, symmetric, vector
+from dcprog.functions.conic import ConicForm, exponentials
 from dcprog.functions.forms import LinearForms
 from dcprog.typing import Matrix, Sparse, Vector
 
@@ -117,6 +118,22 @@ class LogSumExp(ConvexFunction):
         mean = self.forms.transposed(p)
         return self.forms.gram(p) - np.outer(mean, mean)
 
+    def conic(self, n: int) -> ConicForm:
+        """min t with e^(zᵢ − t) ≤ uᵢ and Σ uᵢ ≤ 1."""
+        A, b = self.forms.matrix(n), self.forms.offset(n)
+        m = len(b)
+        first = sp.hstack([-np.ones((m, 1)), sp.csr_array((m, m))])
+        u = sp.hstack([sp.csr_array((m, 1)), sp.eye_array(m)])
+        triples = exponentials((A, first, b), (None, None, np.ones(m)), (None, u, None), n, m + 1)
+        total = sp.csr_array(np.append(0.0, -np.ones(m))[None])
+        return ConicForm(
+            A=sp.csr_array(sp.vstack([triples.A, sp.csr_array((1, n))])),
+            B=sp.csr_array(sp.vstack([triples.B, total])),
+            b=np.append(triples.b, 1.0),
+            c=np.append(1.0, np.zeros(m)),
+            cones=(*triples.cones, ("nonnegative", 1)),
+        )
+
     def expand(self, x: Sequence[Any], exp: Any, log: Any) -> Any:
         return log(sum(exp(z) for z in self.forms.expand(x)))
 
@@ -158,6 +175,13 @@ class SumExp(ConvexFunction):
     def hessian(self, x: Vector) -> Matrix:
         return self.forms.gram(self._terms(x))
 
+    def conic(self, n: int) -> ConicForm:
+        """min c'u with e^zᵢ ≤ uᵢ."""
+        A, b = self.forms.matrix(n), self.forms.offset(n)
+        m = len(b)
+        triples = exponentials((A, None, b), (None, None, np.ones(m)), (None, sp.eye_array(m), None), n, m)
+        return triples._replace(c=self.weights)
+
     def expand(self, x: Sequence[Any], exp: Any, log: Any) -> Any:
         return sum(float(c) * exp(z) for c, z in zip(self.weights, self.forms.expand(x), strict=True))
 
@@ -167,36 +191,3 @@ class SumExp(ConvexFunction):
         with np.errstate(over="ignore"):
             np.exp(self.forms(x), out=powers, where=self.weights > 0)
         return self.weights * powers
-
-
-@proved
-class Norm2(ConvexFunction):
-    """‖x‖₂ = √(Σⱼ xⱼ²), with subgradient 0 at x = 0.
-
-    >>> f = Norm2()
-    >>> x = np.array([3.0, 4.0])
-    >>> f.value(x), f.gradient(x), f.gradient(0 * x)
-    (5.0, array([0.6, 0.8]), array([0., 0.]))
-    """
-
-    smooth = False
-
-    def value(self, x: Vector) -> float:
-        return float(np.linalg.norm(x))
-
-    def gradient(self, x: Vector) -> Vector:
-        # Scaled first: the squares of tiny components underflow, and a subgradient longer than 1 would be none.
-        largest = np.abs(x).max()
-        if largest == 0:
-            return np.zeros_like(x)
-        scaled = x / largest
-        gradient: Vector = scaled / np.linalg.norm(scaled)
-        return gradient
-
-    def hessian(self, x: Vector) -> Matrix | None:
-        length = self.value(x)
-        if length == 0:
-            return None
-        u = self.gradient(x)
-        hessian: Matrix = (np.eye(len(x)) - np.outer(u, u)) / length
-        return hessian

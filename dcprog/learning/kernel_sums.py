@@ -26,7 +26,7 @@ from dcprog.typing import Matrix, Vector
 BLOCK = 100_000
 """Entries of an array that stays in the cache between two uses; a third of it costs 10 % more, three times of it 50 %."""
 FAR = 1e4
-"""Up to this ‖x‖²/2σ² the products of :class:`GaussianSum` give exponents right to 1e-11; beyond it takes differences."""
+"""Up to this ‖x‖²/2σ² :class:`GaussianSum` gives exponents right to 1e-11; beyond it :class:`BlockSum` is taken."""
 
 
 def kernel_sum(distances: Distances, X: Matrix, Z: Matrix | None = None, *, memory: float = 1e9) -> KernelSum:
@@ -117,7 +117,7 @@ class BlockSum(KernelSum):
         super().__init__(distances, X, Z)
         self._rows = list(self._cut())
         self._kept: list[Matrix] = []
-        for rows in self._rows:  # all of them, so that none with a negative distance goes unseen
+        for rows in self._rows:  # all of them, so that every distance is checked
             D = pair_distances(distances, self.X[rows], self._partners(rows)).reshape(-1, self.dimension)
             memory -= D.nbytes
             if memory >= 0:
@@ -180,7 +180,7 @@ class BlockSum(KernelSum):
 class GaussianSum(KernelSum):
     """f(θ) = Σᵢⱼ exp(−Σₖ θₖ (xᵢₖ − zⱼₖ)²/2σ²) by matrix products, in O(nmd) operations and O(nm) memory.
 
-    The squares are multiplied out, so that pairs only meet in products of the n × m kernel matrix W with the points. Such
+    The squares are multiplied out, so that pairs only occur in products of the n × m kernel matrix W with the points. Such
     sums cancel where ‖x − z‖ ≪ ‖x‖: points are centred first, and :attr:`exact` tells whether that is enough.
 
     >>> f = GaussianSum(Gaussian(sigma=1.0), np.array([[0.0, 0.0], [1.0, 2.0]]))
@@ -207,7 +207,7 @@ class GaussianSum(KernelSum):
         return bool(max(self._xx.sum(axis=0).max(), self._zz.sum(axis=0).max()) <= FAR)
 
     def hessian(self, x: Vector) -> Matrix:
-        # (xₖ − zₖ)²(xₗ − zₗ)² multiplied out: nine products, of which the last cannot be had by summing over i or j first
+        # (xₖ − zₖ)²(xₗ − zₗ)² multiplied out: nine products; only the last needs more than sums over i or j
         W, WZ, r, c = self._at(x).parts
         x, z, xx, zz = self._x, self._z, self._xx, self._zz
         with blas_threads(self._operations):

@@ -126,6 +126,11 @@ def kernel_values(kernel: Callable[[Matrix, Matrix], Matrix], X: Matrix, Z: Matr
     >>> kernel_values(lambda X, Z: X @ Z.T, np.array([[1.0, 2.0]]), np.array([[3.0, 1.0]]))
     array([[5.]])
     """
+    if not callable(kernel):
+        raise DataError(
+            f"kernel is {kernel!r}, expected a function kernel(X, Z): pass for example "
+            "partial(sklearn.metrics.pairwise.rbf_kernel, gamma=1.0)"
+        )
     try:
         values = kernel(X, Z)
     except Exception as error:

@@ -13,7 +13,7 @@ from dcprog.errors import DataError
 from dcprog.typing import Indices, Mask, Matrix, Vector
 
 LARGEST = 1e75
-"""Fourth powers of larger numbers, which kernels and QPs are made of, overflow."""
+"""Fourth powers of larger numbers overflow; kernels and QPs contain such powers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,9 @@ class Data:
 
 
 def check_data(X: Any, y: Any) -> Data:
-    """Validate (X, y). Labels may be any two values; the larger one in sorted order becomes +1. Data is taken as it is.
+    """Validate (X, y). Labels may be any two values; the larger one in sorted order becomes +1.
+
+    Samples that were checked before come as ``X``, :class:`Data` or :class:`Samples`, with None as ``y``.
 
     >>> check_data([[0.0], [1.0]], ["a", "b"]).y
     array([-1.,  1.])
@@ -64,9 +66,7 @@ def trusted(X: Any, y: np.ndarray) -> Data:
     >>> trusted(np.array([[0.0], [1.0]]), np.array(["a", "b"])).y
     array([-1.,  1.])
     """
-    _check_size(X)
-    low, high = np.unique(y)
-    return Data(sp.csr_array(X) if sp.issparse(X) else X, np.where(y == high, 1.0, -1.0), (low, high), None)
+    return check_data(trusted_samples(X, y), None)
 
 
 class Samples(NamedTuple):
@@ -78,12 +78,21 @@ class Samples(NamedTuple):
     names: tuple[str, ...] | None
 
 
+def trusted_samples(X: Any, y: np.ndarray) -> Samples:
+    """The same as :func:`trusted` for any number of classes."""
+    _check_size(X)
+    classes, codes = np.unique(y, return_inverse=True)
+    return Samples(sp.csr_array(X) if sp.issparse(X) else X, codes, classes, None)
+
+
 def check_samples(X: Any, y: Any) -> Samples:
-    """Validate (X, y) with any number of classes.
+    """Validate (X, y) with any number of classes; samples that were checked before are taken as they are.
 
     >>> check_samples([[0.0], [1.0], [2.0]], ["a", "c", "b"]).codes
     array([0, 2, 1])
     """
+    if isinstance(X, Samples):
+        return X
     if isinstance(X, Data):
         return Samples(X.X, np.where(X.y > 0, 1, 0), np.array(X.classes), X.names)
     names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
@@ -135,7 +144,7 @@ def varying(X: Any) -> Mask:
 
 
 def check_varying(what: str, X: Any) -> None:
-    """DataError if no feature can tell anything.
+    """DataError if all features are constant.
 
     >>> check_varying("RFE", np.ones((3, 2)))
     Traceback (most recent call last):
@@ -198,7 +207,7 @@ def check_one_type(y: Any) -> None:
     try:
         values = np.asarray(y, dtype=object).ravel()
     except ValueError:
-        return  # lists of several lengths are no labels, which is said elsewhere
+        return  # lists of several lengths: the check of the shape reports them
     if any(value is None or (isinstance(value, float) and not np.isfinite(value)) for value in values):
         raise DataError("y has missing or infinite labels (None, NaN): drop those samples first")
     for kind, name in ((str, "strings"), (bytes, "bytes")):

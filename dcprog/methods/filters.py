@@ -1,9 +1,9 @@
 """Filters that rank features one by one, as scikit-learn score functions: Pearson, Fisher, Kolmogorov–Smirnov.
 
 Weston et al. (2001), section 5: the filters that R²W² is compared with. Each takes (X, y) with two classes and returns one
-score for each feature, the higher the better; a constant feature scores 0. Last digits do not count, for whoever computed
-the values has rounded: a feature is constant, for Fisher's score also within a class, if it varies by no more than 4ε of its
-largest |value|; for Kolmogorov–Smirnov neighbours in sorted order are equal if they differ by no more than 4ε of the larger.
+score for each feature, the higher the better; a constant feature scores 0. Differences
+within rounding are ignored: a feature counts as constant, for Fisher's score also within a class, if it varies by no more
+than 4ε of its largest |value|; for Kolmogorov–Smirnov neighbours in sorted order are equal up to 4ε of the larger.
 
 >>> import numpy as np
 >>> from sklearn.feature_selection import SelectKBest
@@ -66,7 +66,7 @@ def kolmogorov_smirnov_score(X: Any, y: Any) -> Vector:
     """√n · sup_t |P̂(xⱼ ≤ t) − P̂(xⱼ ≤ t | y = 1)|, how much knowing the class changes the distribution.
 
     Footnote 2 of Weston et al. (2001) prints P̂(xⱼ ≤ t, y = 1) without the bars. As a joint distribution this would leave
-    P̂(xⱼ ≤ t, y = −1), of which the supremum is the share of that class, whatever the feature: a conditional one is meant.
+    P̂(xⱼ ≤ t, y = −1), of which the supremum is the share of that class for every feature: a conditional one is meant.
     Up to last digits and √n it is the statistic of ``scipy.stats.ks_2samp(x, x[y == 1])``, which sees nothing but order.
 
     Parameters

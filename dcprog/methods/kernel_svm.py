@@ -17,11 +17,12 @@ import scipy.sparse as sp
 from dcprog.errors import ConvexityError
 from dcprog.functions.checks import nonnegative, number
 from dcprog.functions.definiteness import is_positive_semidefinite
-from dcprog.learning.kernels import Distances, Separate, elementary_distances, pair_distances, points
+from dcprog.learning.kernels import Distances, Separate, elementary_distances, pair_distances
 from dcprog.learning.rules import Classifier
 from dcprog.learning.samples import check_data, check_points, dense
 from dcprog.learning.weighted_kernel import WeightedKernel
-from dcprog.methods.quadratic import maximise
+from dcprog.methods.libsvm import quiet_svc
+from dcprog.methods.quadratic import svm_dual
 from dcprog.typing import Indices, Matrix, Vector
 
 
@@ -68,7 +69,7 @@ def kernel_svm(
     (array(['low', 'high'], dtype='<U4'), 4, array([0]))
     """
     data, C = check_data(X, y), number("C", C, 0, such_as=1)
-    Z, distances = points("X", data.X), elementary_distances(kernel, data.d, sigma)
+    Z, distances = dense(data.X), elementary_distances(kernel, data.d, sigma)
     weighted = WeightedKernel(distances, _weights(theta, distances, Z), data.names)
     K = weighted(Z, Z)
     train = _libsvm if (kernel == "chi2" if bias is None else bias) else _without_bias
@@ -86,15 +87,12 @@ def _weights(theta: Any, distances: Distances, Z: Matrix) -> Vector:
 
 
 def _without_bias(K: Matrix, y: Vector, C: float) -> tuple[Indices, Vector, float]:
-    Q = y[:, None] * K * y
-    alpha = maximise(np.ones(len(y)), Q, most=C)
-    # An interior point sits on no bound: αᵢ is 0 if it is the smaller of the pair (αᵢ, its multiplier), whose product is 0.
-    support = np.flatnonzero(alpha / C > Q @ alpha - 1)
+    alpha = svm_dual(K, y, C, bias=False)
+    # Interior-point solvers return no exact zeros. αᵢ times its multiplier is 0: the smaller of the two counts as 0.
+    support = np.flatnonzero(alpha / C > y * (K @ (y * alpha)) - 1)
     return support, (y * alpha)[support], 0.0
 
 
 def _libsvm(K: Matrix, y: Vector, C: float) -> tuple[Indices, Vector, float]:
-    from sklearn.svm import SVC
-
-    svm = SVC(kernel="precomputed", C=C, tol=1e-6).fit(K, y)
+    svm = quiet_svc("precomputed", K, y, C, tol=1e-6)
     return svm.support_.astype(np.int64), svm.dual_coef_[0], float(svm.intercept_[0])

@@ -1,4 +1,4 @@
-"""The linear SVM (3) by libsvm, which has no limit of its own: every call says after how many iterations it has to end."""
+"""SVMs by libsvm, as scikit-learn has it. It has no limit of its own: who cannot be sure that it ends passes one."""
 
 from __future__ import annotations
 
@@ -29,12 +29,21 @@ def linear_by_libsvm(X: Any, y: Vector, C: float, max_iter: int) -> LibsvmSoluti
     >>> found.w.round(3), round(found.b, 3), found.support, found.converged
     (array([2.]), -3.0, array([1, 2]), True)
     """
+    machine = quiet_svc("linear", X, y, C, max_iter=max_iter)
+    w = machine.coef_.toarray() if sp.issparse(machine.coef_) else machine.coef_
+    support = machine.support_.astype(np.int64)
+    return LibsvmSolution(np.ravel(w), float(machine.intercept_[0]), support, machine.fit_status_ == 0)
+
+
+def quiet_svc(kernel: str, X: Any, y: Vector, C: float, *, max_iter: int = -1, tol: float = 1e-3) -> Any:
+    """scikit-learn's SVC, trained; instead of a warning at ``max_iter`` it has ``fit_status_`` 1.
+
+    >>> quiet_svc("precomputed", np.diag([0.0, 4.0]), np.array([-1.0, 1.0]), 99.0).dual_coef_
+    array([[-0.5,  0.5]])
+    """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import SVC
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        machine = SVC(kernel="linear", C=C, max_iter=max_iter).fit(X, y)
-    w = machine.coef_.toarray() if sp.issparse(machine.coef_) else machine.coef_
-    support = machine.support_.astype(np.int64)
-    return LibsvmSolution(np.ravel(w), float(machine.intercept_[0]), support, machine.fit_status_ == 0)
+        return SVC(kernel=kernel, C=C, max_iter=max_iter, tol=tol).fit(X, y)

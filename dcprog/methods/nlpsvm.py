@@ -31,7 +31,7 @@ from dcprog.typing import Indices, Matrix, Vector
 __all__ = ["KernelSurface", "Separation", "kernel_nlpsvm", "lp_svm", "nlpsvm"]
 
 LARGEST_ALPHA = 1e18
-"""Where the paper's 50 doublings lead; more would only overflow."""
+"""α after the paper's 50 doublings; larger values would overflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ def nlpsvm(
     steps, moved = 0, np.inf
     while moved > tol and steps < max_iter:
         step = armijo_step(lp, at, epsilon, delta, alpha)
-        if step.length == 1.0:  # one that was cut short says nothing about how far there is to go
+        if step.length == 1.0:  # the length of a damped step is no measure of the distance to the solution
             moved = float(np.linalg.norm(step.point.u - at.u))
         at, steps, alpha = step.point, steps + 1, min(2 * alpha, LARGEST_ALPHA)
     p, q, beta, xi = lp.primal(at, epsilon)
@@ -151,7 +151,7 @@ class KernelSurface(Classifier):
     kernel: Callable[[Matrix, Matrix], Matrix]
     basis: Matrix
     plane: Separation
-    """Of the points K(A, Ā')D̄: its w is v."""
+    """The plane for the points K(A, Ā')D̄; its w is v."""
     weights: Vector
     """D̄v."""
 
@@ -164,8 +164,8 @@ class KernelSurface(Classifier):
         X = dense(check_points(X, self.basis.shape[1]))
         used = np.flatnonzero(self.weights)
         values = np.zeros(len(X))
-        if used.size and len(X):  # kernels of no points are more than one may ask of a function
-            values = _kernel_values(self.kernel, X, self.basis[used]) @ self.weights[used]
+        if used.size and len(X):  # a kernel of the user's need not take empty arrays
+            values = kernel_values(self.kernel, X, self.basis[used]) @ self.weights[used]
         return values - self.plane.gamma
 
     @property
@@ -213,7 +213,7 @@ def kernel_nlpsvm(
     points = dense(data.X)
     chosen = np.arange(data.n) if basis is None else check_positions("basis", basis, data.n)
     labels = data.y[chosen]
-    K = _kernel_values(kernel, points, points[chosen])
+    K = kernel_values(kernel, points, points[chosen])
     plane = method(K * labels, np.asarray(y), nu, **parameters)
     if not isinstance(plane, Separation):
         raise DataError(f"method gave {type(plane).__name__}, expected a Separation: pass nlpsvm or lp_svm")
@@ -234,16 +234,6 @@ def _linear_program(data: Data, nu: float) -> L1Program:
         c=np.zeros(1),
         nu=np.full(data.n, nu),
     )
-
-
-def _kernel_values(kernel: Callable[[Matrix, Matrix], Matrix], X: Matrix, Z: Matrix) -> Matrix:
-    """K(X, Z'), checked to be a matrix of numbers."""
-    if not callable(kernel):
-        raise DataError(
-            f"kernel is {kernel!r}, expected a function kernel(X, Z): pass for example "
-            "partial(sklearn.metrics.pairwise.rbf_kernel, gamma=1.0)"
-        )
-    return kernel_values(kernel, X, Z)
 
 
 def _check_method(method: Callable[..., Separation], parameters: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The dual of a support vector machine with a kernel as a convex QP."""
+"""The duals of support vector machines with a kernel, and of the sphere around points, as one convex QP."""
 
 from __future__ import annotations
 
@@ -8,6 +8,17 @@ import scipy.sparse as sp
 from dcprog.convex.problem import ConvexProblem
 from dcprog.solvers.dispatch import Dispatcher
 from dcprog.typing import Matrix, Vector
+
+
+def svm_dual(K: Matrix, y: Vector, C: float = np.inf, *, bias: bool = True, solver: str = "auto") -> Vector:
+    """α of the SVM with kernel matrix K: argmax e'α − ½α'DKDα subject to 0 ≤ α ≤ C and, if it has a bias, y'α = 0.
+
+    With C = ∞ margins are hard, and the QP is unbounded where no hyperplane separates the classes.
+
+    >>> svm_dual(np.array([[0.0, 0.0], [0.0, 4.0]]), np.array([-1.0, 1.0])).round(6)
+    array([0.5, 0.5])
+    """
+    return maximise(np.ones(len(y)), y[:, None] * K * y, y if bias else None, most=C, solver=solver)
 
 
 def maximise(

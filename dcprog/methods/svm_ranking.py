@@ -21,11 +21,11 @@ from dcprog.typing import Indices, Vector
 DROP = 0.001
 PATIENCE = 5
 EASY = 1e4
-"""C times the variance of a feature up to which libsvm is asked first; in the paper it is at most 150."""
+"""libsvm is tried first if C times the largest variance of a feature is at most this; in the paper it is at most 150."""
 LONGEST = 5_000_000
 """Iterations of libsvm, which have no limit of their own; the paper's tables take up to 1.4 million."""
 HARD = 1e10
-"""Beyond this C, for features up to 1, half the squared norm is less than the rounding of the errors."""
+"""The largest C that the QP is solved with, for features up to 1: beyond it ½‖w‖² is lost in the rounding of the errors."""
 SECONDS = 300.0
 """Time for the QP of one SVM."""
 

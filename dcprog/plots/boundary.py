@@ -20,9 +20,10 @@ from dcprog.plots.slices import codes_of, slice_of
 from dcprog.typing import Indices, Matrix, Vector
 
 LETTERS = 32
-"""So many fit along the height of the axes; longer names are wrapped there."""
+"""How many letters fit along the height of the axes; longer names are wrapped."""
 UNLIKE = 0.1
-"""The largest score is the predicted class but for ties: for more samples than this share it means something else."""
+"""Only ties may make the class of the largest score another than the predicted one. If they differ for more than this share
+of the samples, the scores are no scores of classes."""
 
 
 @dataclass

@@ -14,11 +14,11 @@ from dcprog.plots.axes import POINTS, axes_for, fitted, kind, padded, size_in_po
 from dcprog.typing import Indices, Matrix, Vector
 
 ROWS = 40
-"""A figure of our own grows up to so many named features."""
+"""A new figure is made tall enough for up to so many named features."""
 LINE, SMALLEST, LARGEST = 1.3, 6.0, 10.0
 """A name needs 1.3 times its font size; fonts have 6 to 10 points."""
 LETTER = 0.62
-"""The width of a letter on average, in font sizes: rather too wide."""
+"""The mean width of a letter in font sizes, estimated on the safe side."""
 SIDE = 0.6
 """Names may take up this part of the width."""
 FRAME = 1.0

@@ -12,7 +12,7 @@ from dcprog.plots.slices import codes_of, margins
 from dcprog.typing import Indices, Matrix, Vector
 
 MARKERS = "os^Dv<>pPX"
-"""Classes differ in shape as well, for those who see no colours, and for print."""
+"""Classes differ in shape as well as in colour, for colour-blind readers and for print."""
 SHADE = 0.22
 
 

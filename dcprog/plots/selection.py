@@ -12,7 +12,7 @@ from dcprog.typing import Indices, Matrix, Vector
 Decision = Callable[[Matrix], Matrix]
 """Scores of samples in rows: one column, or one for each class."""
 MOST_SAMPLES = 200
-"""So many samples, spread evenly, tell how much a feature counts."""
+"""How many samples, spread evenly, the effect of a feature is computed on."""
 NEGLIGIBLE = 1e-9
 """Effects below it, relative to the largest, are rounding."""
 

@@ -25,7 +25,7 @@ class Slice(NamedTuple):
     held: Vector
     """The values of all other features."""
     at: str
-    """Where that is."""
+    """Where that is, in words for the title."""
 
 
 def slice_of(decision: Decision, X: Matrix, drawn: Indices, resolution: int) -> Slice:

@@ -104,6 +104,9 @@ def _check_all(claims: Sequence[Claim], points: Samples) -> tuple[str, ...]:
 def _claims_on_functions(compiled: Compiled) -> Iterator[Claim]:
     problem = compiled.subproblem
     Q = [] if problem.Q is None else [QuadraticTerm(problem.Q)]
+    if Q and Q[0].support[-1] >= compiled.n and not _is_proved(Q[0]):
+        own = sp.csc_array(sp.csr_array(problem.Q)[: compiled.n])[:, : compiled.n]
+        Q = [QuadraticTerm(sp.csc_array((own.data, own.indices, own.indptr), shape=own.shape))]
     yield Claim("g", (*Q, *(() if problem.smooth is None else problem.smooth.terms)))
     for bound in compiled.g_parts.functions:
         if not (bound.function.proved_convex or bound.function.smooth):
@@ -128,7 +131,8 @@ def _curved_terms(parts: Parts) -> tuple[SmoothTerm, ...]:
 
 
 def _check(claim: Claim, points: Samples) -> str | None:
-    open_terms = [t for t in claim.terms if not _is_proved(t)]
+    own = [t for t in claim.terms if _is_own(t, points.compiled.n)]
+    open_terms = [t for t in own if not _is_proved(t)]
     if not open_terms:
         return None
     n, names = points.compiled.n, [v.name for v in points.compiled.variables]
@@ -138,8 +142,8 @@ def _check(claim: Claim, points: Samples) -> str | None:
         raise ConvexityError(f"the quadratic part of {claim.name} has a negative eigenvalue, so {claim.name} is not convex")
     inside = _affordable(points.inside, open_terms)
     witness = refute(SecondDerivatives(open_terms, n, names), inside, points.box, points.hull)
-    if witness is not None and len(open_terms) < len(claim.terms):  # terms that are convex may make up for it
-        witness = refute(SecondDerivatives(claim.terms, n, names), inside, points.box, points.hull)
+    if witness is not None and len(open_terms) < len(own):  # terms that are convex may make up for it
+        witness = refute(SecondDerivatives(own, n, names), inside, points.box, points.hull)
     if witness is not None:
         raise ConvexityError(f"{claim.name} is not convex: {witness}")
     return f"{claim.name} is convex: {_how_often(inside)}"
@@ -155,7 +159,7 @@ def _affordable(points: Matrix, terms: Sequence[SmoothTerm]) -> Matrix:
     return thinned(points, max(4, int(SECONDS / (EVALUATIONS * seconds))))
 
 
-def _seconds(f: Curvature, points: Matrix) -> float:
+def _seconds(f: SecondDerivatives, points: Matrix) -> float:
     """For the values at ``points``. The least of several says it, since a busy machine must not thin the samples."""
     began = time.perf_counter()
     f.values(points)
@@ -169,6 +173,11 @@ def _bends(term: SmoothTerm) -> bool:
 
 def _how_often(points: Matrix) -> str:
     return f"sampled at {len(points)} points of C, not proved" if len(points) else "no point of C was found to sample it at"
+
+
+def _is_own(term: SmoothTerm, n: int) -> bool:
+    """Whether it knows no epigraph variable: those that do are convex by the rules that made them, or by their Q."""
+    return int(term.support.max(initial=-1)) < n
 
 
 def _is_proved(term: SmoothTerm) -> bool:

@@ -138,7 +138,8 @@ def compile_model(model: Any, assume_convex: Iterable[Any] = ()) -> CompiledMode
     variables = [v for v in data if not v.fixed]
     if not variables:
         raise ModelError("the model has no free variable: add a Var, or unfix one")
-    _check_fixed(data)
+    fixed = [v for v in data if v.fixed] if len(variables) < len(data) else []
+    _check_fixed(fixed)
     index = {id(v): i for i, v in enumerate(variables)}
     lower, upper = _bounds(variables)
     convex_set = ConvexSet(lower, upper, index)
@@ -149,8 +150,9 @@ def compile_model(model: Any, assume_convex: Iterable[Any] = ()) -> CompiledMode
         convex_set.add_constraint(constraint, declared=id(constraint) in declared)
     convex_set = convex_set.stacked()
     feasible_set = convex_set.subproblem(Parts(len(variables)))
-    fixed = tuple((v, v.value) for v in data if v.fixed)
-    return CompiledModel(tuple(variables), _slots(model, index), convex_set, feasible_set, _values(variables), fixed)
+    values = _values(variables)
+    slots, held = _slots(model, index), tuple((v, v.value) for v in fixed)
+    return CompiledModel(tuple(variables), slots, convex_set, feasible_set, values, held)
 
 
 def oracle(parts: Parts) -> SmoothSum:
@@ -174,9 +176,9 @@ def _refuse_objectives(model: Any) -> None:
         )
 
 
-def _check_fixed(variables: list[Any]) -> None:
-    for v in variables:
-        if v.fixed and not is_finite_number(v.value):
+def _check_fixed(fixed: list[Any]) -> None:
+    for v in fixed:
+        if not is_finite_number(v.value):
             raise DataError(f"variable {v.name} is fixed at {v.value}: fix it at a number, or unfix it")
 
 
@@ -245,8 +247,10 @@ def _slots(model: Any, index: Mapping[int, int]) -> dict[str, Slot]:
     for component in model.component_objects(Var, active=True, descend_into=Block):
         data = list(component.values())
         positions = np.array([index.get(id(v), -1) for v in data], dtype=np.int64)
-        fixed = np.array([np.nan if i >= 0 or v.value is None else v.value for i, v in zip(positions, data, strict=True)])
-        slots[component.name] = Slot(positions, fixed.astype(float), _shape(component))
+        fixed = np.full(len(data), np.nan)
+        for i in np.flatnonzero(positions < 0).tolist():
+            fixed[i] = np.nan if data[i].value is None else data[i].value
+        slots[component.name] = Slot(positions, fixed, _shape(component))
     return slots
 
 

@@ -16,14 +16,16 @@ import scipy.sparse as sp
 
 from dcprog.convex.epigraph import epigraph_point
 from dcprog.convex.problem import ConvexProblem
-from dcprog.convex.tape import TapeBatch, batch
+from dcprog.convex.tape import KINKS, Tape, TapeBatch, batch
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
 from dcprog.errors import ConvexityError, DataError, ModelError
 from dcprog.functions.base import Epigraph, QuadraticForm
 from dcprog.functions.definiteness import is_positive_semidefinite
+from dcprog.program.composition import is_convex, pieces, range_of, rises, slots_of, split
 from dcprog.program.constants import constant, shortened
 from dcprog.program.expressions import BoundFunction, Kink, Parts, take_apart
 from dcprog.program.matrix_constraint import MatrixConstraint
+from dcprog.program.polynomial import polynomial
 from dcprog.typing import Indices, Vector
 
 DEEPEST = 100
@@ -39,8 +41,11 @@ class ConvexSet:
         self._blocks: list[tuple[Any, Vector, Vector]] = []
         self._rows: list[tuple[dict[int, float], float, float]] = []
         self._smooth_rows: list[list[SmoothTerm]] = []
-        self._kinks: list[tuple[int, Kink]] = []
+        self._kinks: list[tuple[int, Tape]] = []
+        self._least: dict[int, float] = {}
+        """Lower bounds of epigraph variables: an outer function that rises from there on may do anything below."""
         self._epigraphs: list[tuple[range, Indices, Epigraph]] = []
+        self._cones: list[tuple[int, BoundFunction]] = []
         self._depth = 0
         self.origins: list[tuple[str, bool]] = []
         """Of each smooth row: what it came from, and whether the user declared that convex."""
@@ -50,7 +55,7 @@ class ConvexSet:
         """A set that can grow on its own; what is in it is shared."""
         other = copy(self)
         other._blocks, other._rows = list(self._blocks), list(self._rows)
-        other._epigraphs = list(self._epigraphs)
+        other._epigraphs, other._cones, other._least = list(self._epigraphs), list(self._cones), dict(self._least)
         other._smooth_rows, other._kinks, other.origins = list(self._smooth_rows), list(self._kinks), list(self.origins)
         return other
 
@@ -66,15 +71,15 @@ class ConvexSet:
         kept = component.unchanged()
         if not kept.all():
             matrix, lower, upper = sp.csc_array(sp.csr_array(matrix)[kept]), lower[kept], upper[kept]
-        fixed = np.array([v.fixed for v in component.variables], dtype=bool)
-        if fixed.any():
-            values = np.array([constant(v) for v in component.variables if v.fixed])
-            shift = matrix[:, np.flatnonzero(fixed)] @ values
-            matrix, lower, upper = matrix[:, np.flatnonzero(~fixed)], lower - shift, upper - shift
-        try:
-            columns = np.array([self.index[id(v)] for v in component.variables if not v.fixed], dtype=np.int64)
-        except KeyError:
-            raise ModelError(f"{component.name} has variables of another model: use variables of one model") from None
+        columns = np.array([self.index.get(id(v), -1) for v in component.variables], dtype=np.int64)
+        away = np.flatnonzero(columns < 0)
+        if away.size:
+            absent = [component.variables[j] for j in away.tolist()]
+            if not all(v.fixed for v in absent):
+                raise ModelError(f"{component.name} has variables of another model: use variables of one model")
+            shift = matrix[:, away] @ np.array([constant(v) for v in absent])
+            matrix, lower, upper = matrix[:, np.flatnonzero(columns >= 0)], lower - shift, upper - shift
+            columns = columns[columns >= 0]
         self._blocks.append((_place(matrix, columns, self.n), lower, upper))
 
     def add_constraint(self, constraint: Any, declared: bool) -> None:
@@ -91,9 +96,10 @@ class ConvexSet:
         for side, excess in ((parts, -upper), (_negated(parts), lower)):
             if np.isfinite(excess):
                 below_zero = replace(side, constant=side.constant + excess)
-                self._check_convex(below_zero, constraint.name, declared)
                 self._origin = (f"constraint {constraint.name}", declared)
-                self._add_below_zero(self._without_kinks(below_zero, f"constraint {constraint.name}"))
+                row = self._without_kinks(below_zero, f"constraint {constraint.name}", row=True)
+                self._check_convex(row, constraint.name, declared)
+                self._add_below_zero(row)
 
     def subproblem(self, g: Parts) -> ConvexProblem:
         """min g over C, its kinks as rows."""
@@ -101,15 +107,16 @@ class ConvexSet:
         smooth = self._without_kinks(g, "g")
         N = self.size
         epigraph = np.full(N - self.n, np.inf)
+        least = np.array([self._least.get(i, -np.inf) for i in range(self.n, N)])
         A, row_lower, row_upper = self._stack()
-        terms = _nonlinear_terms(smooth)
+        terms = self._nonlinear_terms(smooth)
         return ConvexProblem(
             c=smooth.c(N),
             Q=smooth.Q(N),
             A=A,
             row_lower=row_lower,
             row_upper=row_upper,
-            lower=np.concatenate([self._lower, -epigraph]),
+            lower=np.concatenate([self._lower, least]),
             upper=np.concatenate([self._upper, epigraph]),
             smooth=SmoothSum(terms, N) if terms else None,
             constraints=tuple(SmoothSum(row, N) for row in self._smooth_rows),
@@ -120,38 +127,55 @@ class ConvexSet:
         z = np.zeros(self.size)
         z[: self.n] = x
         for position, kink in self._kinks:
-            z[position] = TapeBatch([kink.tape]).values(x)[0]
+            z[position] = TapeBatch([kink]).values(x)[0]
         for t, indices, epigraph in self._epigraphs:
             z[t.start : t.stop] = epigraph_point(epigraph, x[indices])
+        for position, bound in self._cones:
+            z[position] = bound.function.value(x[bound.indices])
         return z
 
     def _new_variables(self, count: int) -> range:
         self.size += count
         return range(self.size - count, self.size)
 
-    def _without_kinks(self, parts: Parts, where: str) -> Parts:
-        """``parts`` with every kink and polyhedral function replaced by epigraph variables."""
-        _refuse_inner_kinks(parts, where)
-        out = Parts(parts.n, parts.constant, dict(parts.linear), dict(parts.quadratic), list(parts.tapes))
+    def _without_kinks(self, parts: Parts, where: str, row: bool = False) -> Parts:
+        """``parts`` with every kink and polyhedral function replaced by epigraph variables, and every cone but one that is
+        alone in a row."""
+        out = Parts(parts.n, parts.constant, dict(parts.linear), dict(parts.quadratic))
+        for tape in parts.tapes:
+            self._tape(tape, out, where)
         for kink in parts.kinks:
             _check_weight(kink.weight, "abs" if kink.is_abs else "maximum", where)
             if kink.weight > 0:
-                out.linear[self._kink_variable(kink, where)] = kink.weight
+                self._kink(kink, out, where)
         for bound in parts.functions:
             _check_weight(bound.weight, repr(bound.function), where)
             if bound.weight > 0:
-                self._smooth_function(bound, out, where)
+                alone = row and len(parts.functions) == 1 and not (parts.tapes or parts.quadratic or parts.forms)
+                self._smooth_function(bound, out, where, alone)
         return out
 
-    def _kink_variable(self, kink: Kink, where: str) -> int:
-        pieces = [take_apart(p, self.index, self.n) for p in kink.pieces]
-        if kink.is_abs:
-            if not pieces[0].is_affine:
+    def _kink(self, kink: Kink, out: Parts, where: str) -> None:
+        """weight · t in place of a kink; |a| where a has one sign is ±a itself."""
+        inside = [take_apart(p, self.index, self.n) for p in kink.pieces]
+        if kink.is_abs and not inside[0].is_affine:
+            (absolute,) = split(kink.tape, self.size).inner
+            low, high = range_of(pieces(absolute)[1][0], self._bounds_of)
+            if low < 0 < high:
                 raise ConvexityError(
-                    f"abs({shortened(kink.pieces[0])}) in {where}: |·| of something non-linear is not convex in general; "
-                    "use maximum(…)"
+                    f"abs({shortened(kink.pieces[0])}) in {where}: |·| of something non-linear is not convex in general, "
+                    "and this may have either sign; use maximum(…)"
                 )
-            pieces.append(_negated(pieces[0]))
+            (one,) = self._inner_rows([inside[0] if low >= 0 else _negated(inside[0])], where)
+            _add_to(out, one, kink.weight)
+            return
+        if kink.is_abs:
+            inside.append(_negated(inside[0]))
+        t = self._epigraph_variable(inside, kink.tape, where)
+        out.linear[t] = out.linear.get(t, 0.0) + kink.weight
+
+    def _epigraph_variable(self, pieces: list[Parts], tape: Tape, where: str) -> int:
+        """t with a row t ≥ piece for each; ``tape`` is their maximum."""
         rows = self._inner_rows(pieces, where)
         for row in rows:
             Q = row.Q(self.size)
@@ -160,22 +184,60 @@ class ConvexSet:
                     f"a quadratic piece of a maximum in {where} is not convex: its matrix has a negative eigenvalue"
                 )
         t = self._new_variables(1)[0]
-        self._kinks.append((t, kink))
+        self._kinks.append((t, tape))
         for row in rows:
             row.linear[t] = row.linear.get(t, 0.0) - 1.0
             self._add_below_zero(row)
         return t
+
+    def _tape(self, tape: Tape, out: Parts, where: str) -> None:
+        """A tape as it is; of kinks inside, the outermost become epigraph variables if it rises with them."""
+        inside = {operation.name for operation in tape.operations} & KINKS
+        if not inside:
+            out.tapes.append(tape)
+            return
+        found = split(tape, self.size)
+        ranges = [range_of(inner, self._bounds_of) for inner in found.inner]
+        new = range(self.size, self.size + len(ranges))
+        known = dict(zip(new, ranges, strict=True))
+        slots = slots_of(found.outer, lambda i: (known[i][0], np.inf) if i in known else self._bounds_of(i))
+        if not rises(found.outer, new, slots) or not is_convex(found.outer, slots):
+            raise ModelError(
+                f"{inside.pop()} stands inside a product, power or function in {where} that is not known to be convex and "
+                "to rise with it: add a variable t with the constraint t ≥ … to the model and use t"
+            )
+        renamed = {}
+        for i, inner in zip(new, found.inner, strict=True):
+            name, arguments = pieces(inner)
+            parts = [_parts_of(argument, self.n) for argument in arguments]
+            if name == "abs":
+                parts.append(_negated(parts[0]))
+            t = self._epigraph_variable(parts, inner, where)
+            self._least[t] = known[i][0]
+            renamed[i] = t
+        variables = tuple(renamed.get(i, i) for i in found.outer.variables)
+        _add_to(out, _parts_of(found.outer._replace(variables=variables), self.n), 1.0)
+
+    def _bounds_of(self, i: int) -> tuple[float, float]:
+        return float(self._lower[i]), float(self._upper[i])
+
+    def _nonlinear_terms(self, parts: Parts) -> list[SmoothTerm]:
+        """Tapes of epigraph variables apart: they are convex by the rules they were made by."""
+        own = [t for t in parts.tapes if max(t.variables, default=-1) < self.n]
+        lifted = [t for t in parts.tapes if max(t.variables, default=-1) >= self.n]
+        functions = [FunctionTerm(b.function, b.indices, b.weight) for b in parts.functions]
+        return [*batch(own), *batch(lifted), *functions]
 
     def _inner_rows(self, pieces: list[Parts], where: str) -> list[Parts]:
         """The pieces of a kink without the kinks that they hold in turn."""
         if self._depth == DEEPEST:
             raise ModelError(f"maxima are nested more than {DEEPEST} deep in {where}: name inner ones by variables t, t ≥ …")
         self._depth += 1
-        rows = [self._without_kinks(p, where) for p in pieces]
+        rows = [self._without_kinks(p, where, row=True) for p in pieces]
         self._depth -= 1
         return rows
 
-    def _smooth_function(self, bound: BoundFunction, out: Parts, where: str) -> None:
+    def _smooth_function(self, bound: BoundFunction, out: Parts, where: str, alone: bool) -> None:
         function, indices = bound.function, bound.indices
         form = function.quadratic(len(indices))
         epigraph = None if form or function.smooth else function.epigraph(len(indices))
@@ -191,20 +253,29 @@ class ConvexSet:
             both = sp.hstack([sp.csc_array(epigraph.A), sp.csc_array(epigraph.B)], format="csc")
             matrix = _place(both, columns, self.size)
             self._blocks.append((matrix, np.full(len(epigraph.b), -np.inf), np.asarray(epigraph.b, dtype=float)))
-        elif function.smooth:
+        elif function.smooth or (alone and _is_cone(bound)):
             out.functions.append(bound)
+        elif _is_cone(bound):
+            t = self._new_variables(1)[0]
+            self._cones.append((t, bound))
+            out.linear[t] = bound.weight
+            row = Parts(self.n, linear={t: -1.0}, functions=[replace(bound, weight=1.0)])
+            self._add_below_zero(row)
         else:
-            raise ModelError(f"{function!r} in {where} has kinks and gives no epigraph: give it one, or put it into h")
+            raise ModelError(
+                f"{function!r} in {where} has kinks and gives neither an epigraph nor a conic form: give it one, or put it "
+                "into h"
+            )
 
     def _check_convex(self, parts: Parts, name: str, declared: bool) -> None:
         if declared:
             return
-        if parts.tapes:
+        if any(max(tape.variables, default=-1) < self.n for tape in parts.tapes):  # others are convex by the rules
             raise ConvexityError(
                 f"constraint {name} is neither linear nor convex quadratic: if you know that it is convex, declare it with "
                 f"DCProgram(…, assume_convex=[m.{name}])"
             )
-        Q = parts.Q(self.n)
+        Q = parts.Q(self.size)
         if Q is not None and not is_positive_semidefinite(Q):
             raise ConvexityError(f"constraint {name} is not convex: its quadratic part has an eigenvalue of the wrong sign")
 
@@ -218,7 +289,7 @@ class ConvexSet:
         terms: list[SmoothTerm] = [LinearTerm(columns, c[columns], row.constant)]
         if Q is not None:
             terms.append(QuadraticTerm(Q))
-        self._smooth_rows.append(terms + _nonlinear_terms(row))
+        self._smooth_rows.append(terms + self._nonlinear_terms(row))
         self.origins.append(self._origin)
 
     def _stack(self) -> tuple[Any, Vector, Vector]:
@@ -239,8 +310,33 @@ class ConvexSet:
         return matrix, np.concatenate([b[1] for b in blocks]), np.concatenate([b[2] for b in blocks])
 
 
-def _nonlinear_terms(parts: Parts) -> list[SmoothTerm]:
-    return [*batch(parts.tapes), *(FunctionTerm(b.function, b.indices, b.weight) for b in parts.functions)]
+def _parts_of(tape: Tape, n: int) -> Parts:
+    """A tape with its weight, as a polynomial where it is one."""
+    form = polynomial(tape)
+    if form is None:
+        return Parts(n, tapes=[tape])
+    w = tape.weight
+    return Parts(
+        n, w * form.constant, {i: w * c for i, c in form.linear.items()}, {ij: w * q for ij, q in form.quadratic.items()}
+    )
+
+
+def _add_to(out: Parts, parts: Parts, weight: float) -> None:
+    """Add weight · parts to ``out``, which has no kinks."""
+    out.constant += weight * parts.constant
+    for key, c in parts.linear.items():
+        out.linear[key] = out.linear.get(key, 0.0) + weight * c
+    for pair, q in parts.quadratic.items():
+        out.quadratic[pair] = out.quadratic.get(pair, 0.0) + weight * q
+    out.tapes += [t._replace(weight=weight * t.weight) for t in parts.tapes]
+    out.functions += [replace(b, weight=weight * b.weight) for b in parts.functions]
+    out.forms += [(at, QuadraticForm(weight * form.Q, weight * form.c, weight * form.constant)) for at, form in parts.forms]
+
+
+def _is_cone(bound: BoundFunction) -> bool:
+    """Whether f(x) ≤ t is a cone."""
+    f, _, _ = bound.function.linear_forms(len(bound.indices))
+    return f.sublinear and f.has_conic
 
 
 def _check_weight(weight: float, what: str, where: str) -> None:
@@ -248,16 +344,6 @@ def _check_weight(weight: float, what: str, where: str) -> None:
         raise ConvexityError(
             f"{what} has the negative coefficient {weight} in {where}, which makes it concave: move it to the other side"
         )
-
-
-def _refuse_inner_kinks(parts: Parts, where: str) -> None:
-    for tape in parts.tapes:
-        kinks = {operation.name for operation in tape.operations} & {"abs", "max"}
-        if kinks:
-            raise ModelError(
-                f"{kinks.pop()} stands inside a product, power or function in {where}, where no epigraph row can replace "
-                "it: add a variable t with the constraint t ≥ … to the model and use t"
-            )
 
 
 def _negated(parts: Parts) -> Parts:

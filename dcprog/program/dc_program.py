@@ -245,12 +245,14 @@ def _check_domain(compiled: Compiled) -> None:
     variables = compiled.variables
     for letter, parts in (("g", compiled.g_parts), ("h", compiled.h_parts)):
         for bound in parts.functions:
-            outside = bound.indices[compiled.lower[bound.indices] < bound.function.domain_lower]
+            at = bound.indices
+            outside = at[bound.function.outside(compiled.lower[at], compiled.upper[at])]
             if outside.size:
                 i = outside[0]
+                limit = float(bound.function.domain_lower)
                 raise DomainError(
-                    f"{bound.function!r} in {letter} is defined from {bound.function.domain_lower} upwards, but "
-                    f"{variables[i].name} may go down to {compiled.lower[i]}: give it a lower bound"
+                    f"{bound.function!r} in {letter} is {_where(limit)}, but {variables[i].name} lies between "
+                    f"{compiled.lower[i]} and {compiled.upper[i]}: give it a lower bound, or a linear form of it other ones"
                 )
     if not compiled.feasible_set.is_box or not compiled.h_parts.tapes:
         return
@@ -260,6 +262,10 @@ def _check_domain(compiled: Compiled) -> None:
         if np.isfinite(compiled.g.value(x)) and not np.isfinite(compiled.h.value(x)):
             where = ", ".join(f"{v.name} = {value:g}" for v, value in zip(variables[:4], x, strict=False))
             raise DomainError(f"h is not finite at {where}, a point of C where g is: bound the variables away from it")
+
+
+def _where(limit: float) -> str:
+    return f"defined from {limit:g} upwards" if np.isfinite(limit) else "not defined everywhere"
 
 
 def _check_weights(parts: Parts, letter: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -14,6 +15,7 @@ from pyomo.core.expr.numvalue import is_potentially_variable
 
 from dcprog.convex.tape import Tape, TapeBatch
 from dcprog.errors import DataError, ModelError
+from dcprog.functions.affine import of_affine
 from dcprog.functions.base import ConvexFunction, QuadraticForm
 from dcprog.functions.binding import FunctionExpression, check_scalar
 from dcprog.functions.compose import merged
@@ -74,7 +76,8 @@ class Parts:
             blocks.append(half + half.T)
         for indices, form in self.forms:
             q = sp.coo_array(form.Q)
-            blocks.append(sp.coo_array((q.data, (indices[q.row], indices[q.col])), shape=(size, size)))
+            if q.nnz:
+                blocks.append(sp.coo_array((q.data, (indices[q.row], indices[q.col])), shape=(size, size)))
         Q = sp.csc_array(sum(blocks[1:], blocks[0])) if blocks else None
         if Q is not None:
             Q.eliminate_zeros()
@@ -108,7 +111,14 @@ class _Reader:
 
     def __init__(self, parts: Parts, index: Mapping[int, int]) -> None:
         self.parts, self.index = parts, index
-        self.fixed, self.recorder = Fixed(), Recorder(index)
+
+    @cached_property
+    def fixed(self) -> Fixed:
+        return Fixed()
+
+    @cached_property
+    def recorder(self) -> Recorder:
+        return Recorder(self.index)
 
     def read(self, expression: Any) -> None:
         stack = [(expression, 1.0)]
@@ -149,8 +159,7 @@ class _Reader:
         """A term that is no sum: a vectorised function, a kink, a product or power that may be quadratic, or a tape."""
         parts, kind = self.parts, type(node)
         if kind is FunctionExpression:
-            positions = np.array([position(v, self.index) for v in node.args], dtype=np.int64)
-            parts.functions.append(BoundFunction(weight, *merged(node.function, positions)))
+            self._function(node, weight)
         elif kind in (px.AbsExpression, px.MaxExpression):
             tape = self.recorder.record(node, weight)
             if not self._is_number(tape):
@@ -158,6 +167,40 @@ class _Reader:
                 parts.kinks.append(Kink(weight, kind is px.AbsExpression, pieces, tape))
         else:
             self._smooth(node, weight)
+
+    def _function(self, node: Any, weight: float) -> None:
+        """weight · f of variables, or of linear forms where some arguments are expressions, numbers or fixed."""
+        known = [self.index.get(id(v), -1) for v in node.args]
+        if min(known) >= 0 or all(map(_is_free, node.args)):
+            positions = np.array([position(v, self.index) for v in node.args] if min(known) < 0 else known, dtype=np.int64)
+            self.parts.functions.append(BoundFunction(weight, *merged(node.function, positions)))
+            return
+        forms = [self._linear_form(argument, node) for argument in node.args]
+        b = np.array([form.constant for form in forms])
+        columns = np.array(sorted({i for form in forms for i in form.linear}), dtype=np.int64)
+        if not columns.size:
+            self.parts.constant += weight * float(node.function.value(b))
+            return
+        rows = np.repeat(np.arange(len(forms)), [len(form.linear) for form in forms])
+        where = np.searchsorted(columns, [i for form in forms for i in form.linear])
+        data = [c for form in forms for c in form.linear.values()]
+        A = sp.csr_array((data, (rows, where)), shape=(len(forms), len(columns)))
+        self.parts.functions.append(BoundFunction(weight, of_affine(node.function, A, b), columns))
+
+    def _linear_form(self, argument: Any, node: Any) -> Polynomial:
+        """An argument of a function."""
+        if not is_potentially_variable(argument):
+            return Polynomial(constant(argument), {}, {})
+        form = self._affine(argument)
+        if form is None:  # a product with a fixed factor, a division, a named expression
+            parts = take_apart(argument, self.index, self.parts.n)
+            if not parts.is_affine:
+                raise ModelError(
+                    f"{node.function!r} takes variables and affine expressions, got {shortened(argument)}: declare a Var t, "
+                    "a constraint that ties it to that, and pass t"
+                )
+            form = Polynomial(parts.constant, {i: c for i, c in parts.linear.items() if c != 0.0}, {})
+        return form
 
     def _smooth(self, node: Any, weight: float) -> None:
         """A quadratic form as such, everything else as a tape."""
@@ -218,6 +261,11 @@ class _Reader:
             else:
                 return None
         return form._replace(constant=offset, linear={i: c for i, c in form.linear.items() if c != 0.0})
+
+
+def _is_free(argument: Any) -> bool:
+    """Whether it is a variable that is not fixed."""
+    return bool(is_potentially_variable(argument) and argument.is_variable_type() and not argument.fixed)
 
 
 def _pieces(node: Any) -> tuple[Any, ...]:

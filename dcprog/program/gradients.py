@@ -26,7 +26,7 @@ def wrong_gradient(program: DCProgram, x: Vector) -> str | None:
     for letter, parts in (("g", compiled.g_parts), ("h", compiled.h_parts)):
         for bound in parts.functions:
             at = bound.indices
-            lower = np.maximum(compiled.lower[at], bound.function.domain_lower)
+            lower = np.maximum(compiled.lower[at], bound.function.lower_limits(len(at)))
             if not bound.function.proved_convex and _is_refuted(bound.function, x[at], lower, compiled.upper[at]):
                 return (
                     f"the gradient of {bound.function!r} in {letter} is wrong at the point found: its values beside it are "

@@ -18,6 +18,7 @@ import numpy as np
 
 from dcprog.convex.tape import Tape, batch
 from dcprog.convex.terms import FunctionTerm, SmoothSum, SmoothTerm
+from dcprog.functions.base import QuadraticForm
 from dcprog.program.expressions import BoundFunction, Parts
 from dcprog.typing import Sparse, Vector
 
@@ -53,8 +54,10 @@ class Side:
             if form is None:
                 others.append(bound)
                 continue
-            quadratic.forms.append((bound.indices, form._replace(Q=bound.weight * form.Q, c=bound.weight * form.c)))
-            quadratic.constant += bound.weight * form.constant
+            if bound.weight != 1.0:
+                form = QuadraticForm(bound.weight * form.Q, bound.weight * form.c, bound.weight * form.constant)
+            quadratic.forms.append((bound.indices, form))
+            quadratic.constant += form.constant
         tapes = [*parts.tapes, *(k.tape for k in parts.kinks)]
         rest = SmoothSum(_terms(tapes, others), parts.n)
         return cls(quadratic.constant, quadratic.c(parts.n), quadratic.Q(parts.n), tapes, others, rest)

@@ -1,7 +1,7 @@
 """What a solver of convex subproblems is: what it declares, what it is given, what it gives back.
 
 One file per solver. A solver is a stateless description; :meth:`Solver.open` loads a subproblem once and returns a session,
-in which only the linear cost changes from one :meth:`Session.solve` to the next.
+in which the linear cost changes from one :meth:`Session.solve` to the next, and by :meth:`Session.change` other numbers do.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ class Feature(Flag):
     """Linear constraints beyond bounds."""
     NONLINEAR_ROWS = auto()
     """Convex non-linear constraints."""
+    CONES = auto()
+    """Constraints that are cones, such as ‖x‖ ≤ t, and have no gradient at their tip."""
 
 
 class Session(ABC):
@@ -41,6 +43,13 @@ class Session(ABC):
     @abstractmethod
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         """Minimise with linear cost ``c``, from ``start`` if the solver can use it, within ``time_limit`` seconds."""
+
+    def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
+        """The open problem is ``problem`` now, which has the same structure; ``moved`` names its fields that are others.
+
+        Returns None where that is done in place, else the reason why the problem has to be opened anew.
+        """
+        return f"{type(self).__name__} changes the linear cost alone in place, not {', '.join(sorted(moved))}"
 
     def bookmark(self) -> None:
         """Remember where the last solve ended, if the solver can go on from there."""
@@ -103,6 +112,8 @@ class Solver(ABC):
             return "it takes no linear constraints beyond bounds"
         if problem.constraints and not self.features & Feature.NONLINEAR_ROWS:
             return "it takes no non-linear constraints"
+        if problem.has_cones and not self.features & Feature.CONES:
+            return "it takes no cones, such as norms in g"
         return None
 
 

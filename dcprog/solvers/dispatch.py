@@ -1,4 +1,7 @@
-"""One subproblem, solved again and again with another linear cost: the claim is verified, and a failed one escalates.
+"""One subproblem, solved again and again with other numbers: the claim is verified, and a failed one escalates.
+
+Between two solves the linear cost changes, and by a :class:`~dcprog.convex.change.Change` a diagonal, rows, limits and
+bounds may be; a solver takes that in place, or says why its problem has to be opened anew, which ``rebuilds`` counts.
 
 A badly scaled subproblem reaches the solver in other units (:mod:`dcprog.convex.scaling`); its answer is verified in the
 original ones. Whatever a solver does wrong, it raises, returns nonsense, sleeps or lies, is an answer that does not hold.
@@ -17,6 +20,8 @@ import numpy as np
 
 from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.certificate import Residuals, completed, verify
+from dcprog.convex.change import NOTHING, UNCHANGED, Change
+from dcprog.convex.cones import Duals
 from dcprog.convex.problem import ConvexProblem, Units
 from dcprog.convex.scaling import Scaling, scaling_of
 from dcprog.errors import CapabilityError, DCProgError, FunctionError, SolverUnavailableError
@@ -45,12 +50,16 @@ class Solution:
     """A verified answer: who solved it, how well, and who failed before."""
 
     z: Vector
+    """All variables of the subproblem: those of the program, then the epigraph variables."""
+    x: Vector
+    """Those of the program."""
     solver: str
     residuals: Residuals
     iterations: int
     escalations: tuple[str, ...]
     row_duals: Vector
     constraint_duals: Vector
+    cone_duals: Duals = ()
 
 
 @dataclass
@@ -70,12 +79,15 @@ class Attempt(NamedTuple):
     careful: bool = False
 
 
-class Opened(NamedTuple):
-    """A session, and the units of its problem if they are not the original ones."""
+@dataclass
+class Opened:
+    """A session, the problem that it holds, and its units if they are not the original ones."""
 
     session: Session
     problem: ConvexProblem
     scaling: Scaling | None
+    behind: frozenset[str] = NOTHING
+    """The fields of the problem that have moved since the session last heard of them."""
 
 
 @dataclass
@@ -93,8 +105,14 @@ class Dispatcher:
     timings: Timings = field(default_factory=Timings)
     builds: int = 0
     fallback: bool = True
+    own: int | None = None
+    """How many of the variables are the program's; None: all."""
+    solves: int = 0
+    """Verified answers that were given."""
+    rebuild_reasons: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.as_opened, self._change = self.problem, UNCHANGED
         solvers = chain(self.solver, self.problem, self.needs)
         solvers = solvers if self.fallback else solvers[:1]
         self._attempts = [
@@ -174,8 +192,21 @@ class Dispatcher:
         self._first = 0
         raise SubproblemUnsolved(negative[-1] if negative else Claim.FAILED, "; ".join(failures))
 
+    def change(self, change: Change) -> None:
+        """From now on the problem is the one that was opened, with the numbers of ``change``; the last change is undone."""
+        if change is self._change:
+            return
+        moved = change.moved | self._change.moved
+        if change.diagonal is not None:
+            self.as_opened = self.as_opened.with_diagonal()  # one pattern from now on
+        self.problem, self._change = change.apply(self.as_opened), change
+        self._units = None
+        for opened in self._open.values():
+            opened.behind |= moved
+
     def rewind(self) -> None:
         """A new run begins: its first cost resembles that of the run before more than its last one."""
+        self.change(UNCHANGED)
         self._opening = True
         for opened in self._open.values():
             opened.session.rewind()
@@ -231,7 +262,7 @@ class Dispatcher:
         return answer
 
     def _run(self, solver: Solver, opened: Opened, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
-        session, problem, scaling = opened
+        session, problem, scaling = opened.session, opened.problem, opened.scaling
         cost, at = (c, start) if scaling is None else (scaling.costs(c), scaling.point(start))
         given, begin = cost.copy(), None if at is None else at.copy()  # what a solver changes in place is its own
         with one_thread():
@@ -246,6 +277,8 @@ class Dispatcher:
 
     def _session(self, attempt: Attempt, c: Vector, start: Vector | None) -> Opened:
         key = (attempt.solver.name, attempt.careful)
+        if key in self._open and self._open[key].behind:
+            self._bring_up_to_date(key, attempt.solver)
         if key not in self._open:
             began = time.perf_counter()
             options = dict(self.options) if attempt.solver is self._attempts[0].solver else {}
@@ -265,6 +298,19 @@ class Dispatcher:
             self.timings.build += time.perf_counter() - began
         return self._open[key]
 
+    def _bring_up_to_date(self, key: tuple[str, bool], solver: Solver) -> None:
+        """Tell a session what has moved; one that cannot take it is closed."""
+        began, opened = time.perf_counter(), self._open[key]
+        problem = self.problem if opened.scaling is None else opened.scaling.problem(self.problem)
+        refusal = opened.session.change(problem.copy() if solver in registered() else problem, opened.behind)
+        self.timings.update += time.perf_counter() - began
+        if refusal is None:
+            opened.problem, opened.behind = problem, NOTHING
+            return
+        del self._open[key]
+        if (reason := f"{solver.name} opened its problem anew: {refusal}") not in self.rebuild_reasons:
+            self.rebuild_reasons.append(reason)
+
     def _verified(self, c: Vector, answer: Answer) -> Residuals | None:
         if answer.z is None or answer.claim is not Claim.OPTIMAL:
             return None
@@ -277,6 +323,7 @@ class Dispatcher:
         solver, careful = self._attempts[position]
         if failures:  # go on with the solver that worked, instead of failing anew at every iteration
             self._first = position
+        self.solves += 1
         if self._opening:
             self._open[(solver.name, careful)].session.bookmark()
             self._opening = False
@@ -285,10 +332,12 @@ class Dispatcher:
         assert answer.constraint_duals is not None
         return Solution(
             z=answer.z,
+            x=answer.z[: self.own],
             solver=solver.name,
             residuals=residuals,
             iterations=answer.iterations,
             escalations=tuple(failures),
             row_duals=answer.row_duals,
             constraint_duals=answer.constraint_duals,
+            cone_duals=answer.cone_duals or (),
         )

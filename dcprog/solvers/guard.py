@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dcprog.convex.answer import Answer, Claim
+from dcprog.convex.cones import Duals
 from dcprog.convex.problem import ConvexProblem
 from dcprog.typing import Vector
 
@@ -37,11 +38,21 @@ def well_formed(answer: Any, problem: ConvexProblem) -> Answer:
         z = _vector("z", answer.z, problem.n)
         y = _vector("row_duals", answer.row_duals, problem.m)
         mu = _vector("constraint_duals", answer.constraint_duals, len(problem.constraints))
+        v = _cone_duals(answer.cone_duals, problem)
     except (ValueError, TypeError) as error:
         return Answer(Claim.FAILED, message=str(error))
     if claim is Claim.OPTIMAL and z is None:
         return Answer(Claim.FAILED, message="it claims an optimum and returned no point")
-    return replace(answer, claim=claim, z=z, row_duals=y, constraint_duals=mu, message=str(answer.message))
+    return replace(answer, claim=claim, z=z, row_duals=y, constraint_duals=mu, cone_duals=v, message=str(answer.message))
+
+
+def _cone_duals(values: Any, problem: ConvexProblem) -> Duals | None:
+    if values is None:
+        return None
+    if len(values) != len(problem.cones):
+        raise ValueError(f"cone_duals has {len(values)} entries, expected {len(problem.cones)}")
+    pairs = zip(values, problem.cones, strict=True)
+    return tuple(None if k is None else _vector("a cone dual", v, len(k.b)) for v, k in pairs)
 
 
 def _vector(name: str, values: Any, size: int) -> Vector | None:

@@ -32,7 +32,7 @@ class Candidate:
 
 
 def candidates(methods: Wanted, grids: Grids, n: int, d: int) -> tuple[list[Candidate], dict[str, str]]:
-    """Those to run, and why others are not; one that is asked for runs, whatever it costs."""
+    """The candidates to run, and for methods left out the reason. A method that the user names is never left out."""
     if methods is None:
         return _by_default(grids, n, d)
     chosen: dict[str, Candidate] = {}

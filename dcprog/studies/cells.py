@@ -16,7 +16,7 @@ Result = dict[str, Any]
 
 
 UNSAFE = '%/\\:*?"<>|'
-"""Characters that have a meaning in paths, here or on other systems, and the one that stands for them."""
+"""Characters that have a meaning in paths on some system, and %, which escapes them."""
 LONGEST_NAME = 200
 """Bytes; file systems take 255, and temporary files add a few."""
 

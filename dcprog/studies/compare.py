@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,38 +14,14 @@ from dcprog.errors import DataError
 from dcprog.studies.candidates import Wanted, candidates
 from dcprog.studies.cells import Cell, Result, Task
 from dcprog.studies.execute import Watch, execute, unwatched
+from dcprog.studies.findings import Finding, finding
 from dcprog.studies.protocol import Grids, Protocol
-from dcprog.studies.statistics import corrected_t_test, holm, mean_and_variance, stability
+from dcprog.studies.statistics import corrected_t_test, holm
 from dcprog.studies.store import Store
 
 SIGNIFICANT = 0.05
 FEWEST_SPLITS = 5
 """With fewer splits the t-test declares too many winners: 11 % of two equal methods with two splits of ten tests."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """A method: averages over the splits, the p-value of its difference to the lowest error, and what each split gave."""
-
-    method: str
-    title: str
-    error: float
-    """In percent."""
-    deviation: float
-    """Standard deviation of the error over the splits."""
-    features: float
-    stability: float | None
-    seconds: float
-    """CPU time of the final training."""
-    p: float | None
-    """None for the method with the lowest error itself."""
-    errors_by_split: tuple[float, ...] = ()
-    """In percent."""
-    parameters_by_split: tuple[dict[str, Any], ...] = ()
-    """Those chosen on the validation half; empty for a method without a choice."""
-    selected_by_split: tuple[tuple[int, ...], ...] = ()
-    """Positions of the selected features."""
-    seconds_by_split: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,7 +32,7 @@ class Comparison:
     n: int
     d: int
     splits: int
-    lines: tuple[Line, ...]
+    lines: tuple[Finding, ...]
     winner: str | None
     verdict: str
     left_out: dict[str, str]
@@ -69,6 +45,11 @@ class Comparison:
     def complete(self) -> bool:
         return not (self.failures or self.interrupted)
 
+    @property
+    def titles(self) -> dict[str, str]:
+        """The titles of all methods; of an unfinished one its name."""
+        return {cell.method: cell.method for cell in self.results} | {line.method: line.title for line in self.lines}
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "data": self.data,
@@ -80,7 +61,7 @@ class Comparison:
             "verdict": self.verdict,
             "left_out": self.left_out,
             "failures": {str(cell): why for cell, why in self.failures.items()},
-            "methods": [asdict(line) for line in self.lines],
+            "methods": [line.to_dict() for line in self.lines],
         }
 
 
@@ -139,7 +120,7 @@ def compare(
     )
 
 
-def _lines(finished: dict[str, list[Result]], titles: Mapping[str, str], d: int) -> tuple[Line, ...]:
+def _lines(finished: dict[str, list[Result]], titles: Mapping[str, str], d: int) -> tuple[Finding, ...]:
     if not finished:
         return ()
     errors = {name: np.array([result["error"] for result in results]) for name, results in finished.items()}
@@ -148,35 +129,10 @@ def _lines(finished: dict[str, list[Result]], titles: Mapping[str, str], d: int)
     share = float(np.mean([result["tests"] / result["trained_on"] for result in finished[best]]))
     tests = min(result["tests"] for result in finished[best])
     others = holm([corrected_t_test(errors[name] - errors[best], share, tests) for name in order[1:]])
-    p_values: list[float | None] = [None, *others]
-    return tuple(
-        _line(name, titles[name], finished[name], 100.0 * errors[name], p, d)
-        for name, p in zip(order, p_values, strict=True)
-    )
+    return tuple(finding(name, titles[name], finished[name], d, p) for name, p in zip(order, [None, *others], strict=True))
 
 
-def _line(name: str, title: str, results: list[Result], errors: Any, p: float | None, d: int) -> Line:
-    error, variance = mean_and_variance(errors)
-    selections = np.zeros((len(results), d))
-    for i, result in enumerate(results):
-        selections[i, result["selected"]] = 1.0
-    return Line(
-        name,
-        title,
-        error,
-        float(np.sqrt(variance)),
-        float(selections.sum(axis=1).mean()),
-        stability(selections),
-        float(np.mean([result["seconds"] for result in results])),
-        p,
-        tuple(errors.tolist()),
-        tuple(result["parameters"] for result in results),
-        tuple(tuple(result["selected"]) for result in results),
-        tuple(result["seconds"] for result in results),
-    )
-
-
-def _verdict(lines: Sequence[Line], splits: int) -> tuple[str | None, str]:
+def _verdict(lines: Sequence[Finding], splits: int) -> tuple[str | None, str]:
     """Who wins, if anyone, in words."""
     if len(lines) < 2:
         return None, "nothing to compare: fewer than two methods are finished"

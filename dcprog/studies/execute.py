@@ -16,9 +16,9 @@ from dcprog.studies.cells import Cell, Result, Task
 from dcprog.studies.store import Store, StudyWarning
 
 SECONDS = 20.0
-"""So long a Dask scheduler is waited for."""
+"""How long to wait for a Dask scheduler."""
 Watch = Callable[[Sequence[Task]], contextlib.AbstractContextManager[Callable[[Task], None]]]
-"""Told which tasks will run, gives a context with a function to call when one is done."""
+"""A function of the tasks that will run; it returns a context manager of a function to call after each task."""
 
 
 @dataclass
@@ -75,7 +75,7 @@ def compute(task: Task) -> tuple[Cell, Result, str | None]:
             return task.cell, task.work(), None
     except DCProgError as error:
         return task.cell, {}, str(error)
-    except Exception as error:  # a cell that fails must not stop the others, whatever it fails with
+    except Exception as error:  # any error of one cell must not stop the others
         return task.cell, {}, f"{type(error).__name__}: {error}"
 
 
@@ -101,7 +101,7 @@ def _computed(tasks: Sequence[Task], n_jobs: int, dask: str | None) -> Generator
 def _backend(n_jobs: int, dask: str | None) -> Iterator[Mapping[str, Any]]:
     """Processes here, or a Dask cluster by joblib's own backend."""
     if dask is None:
-        # Pyomo makes a semaphore in each worker; those that Ctrl-C ends leave it to Python's tracker, which need not say so.
+        # Pyomo makes a semaphore in each worker. If Ctrl-C ends the worker, Python's tracker frees it, and would warn.
         os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker:UserWarning")
         yield {"n_jobs": n_jobs, "backend": "loky", "initializer": serve, "initargs": (os.getpid(),)}
         return

@@ -18,7 +18,7 @@ from dcprog.studies.statistics import standard_error
 from dcprog.typing import Vector
 
 COLUMNS, MOST_COLUMNS = 2, 3
-"""Axes beside each other: with more than two rows of the first, the second."""
+"""Axes in a row: the first number, and the second if there would be more than two rows."""
 MARKERS = "osD^vP"
 ROUNDING = 1e-16
 LETTERS = 36
@@ -26,7 +26,7 @@ LETTERS = 36
 
 
 class Picture(NamedTuple):
-    """An SVG as a data URI, what it shows, and the same for those who do not see it."""
+    """An SVG as a data URI, its caption, and a description for readers who cannot see it."""
 
     uri: str
     caption: str
@@ -95,7 +95,7 @@ def errors(found: Mapping[str, Vector], drawn: Looks) -> Picture | None:
 
 
 def error_against_features(points: Sequence[Point], drawn: Looks, bars: str) -> Picture | None:
-    """One axes a data set: the lower left corner is where one wants to be. ``bars`` says what error bars mean."""
+    """One axes a data set: lower left is better, fewer features and errors. ``bars`` says what error bars mean."""
     names = list(dict.fromkeys(point.data for point in points))
     if not names:
         return None

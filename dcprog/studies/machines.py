@@ -19,7 +19,7 @@ from dcprog.estimators.tuning import TunedMethod
 from dcprog.typing import Indices, Matrix, Vector
 
 USED = 1e-8
-"""Weights above it are no rounding errors: their features count as selected."""
+"""Features with a weight above it count as selected; smaller weights are rounding errors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Trained:
 
     @property
     def result(self) -> Result | None:
-        """Of DCA, where it trained the classifier."""
+        """The result of DCA, if that trained the classifier; else None."""
         found = getattr(self.final, "result_", None)
         return found if isinstance(found, Result) else None
 
@@ -83,10 +83,10 @@ class Trained:
 
 
 def train(estimator: Any, X: Matrix, y: Vector, fit: Indices, validation: Indices, seed: int) -> Trained:
-    """Train a copy on (X, y). What chooses parameters, and is not told how, does so on these validation samples.
+    """Train a copy on (X, y). Estimators that tune parameters, and have ``cv=None``, do so on these validation samples.
 
-    That are the ``…CV`` of :mod:`dcprog.estimators` and scikit-learn's searches, with ``cv=None``. Where ``random_state`` is
-    None it is ``seed``, so that a study gives the same every time.
+    These are the ``…CV`` of :mod:`dcprog.estimators` and scikit-learn's searches. A ``random_state`` of None becomes
+    ``seed``, so that results repeat.
     """
     machine = clone(estimator)
     open_ended = {name: seed for name, value in machine.get_params().items() if _is_seed(name) and value is None}
@@ -131,7 +131,7 @@ def used_features(machine: Any, d: int) -> Indices:
 
 
 def _through(pipeline: Pipeline, d: int) -> Indices:
-    """Of the features that every step leaves, those that the last one uses; all of them where a step makes new ones."""
+    """The features that all steps keep and the last one uses; if a step makes new features, all that came so far."""
     kept = np.arange(d)
     for _, step in pipeline.steps[:-1]:
         if hasattr(step, "get_support"):
@@ -147,7 +147,7 @@ def _dense(matrix: Any) -> Matrix:
 
 
 def plain(value: Any) -> Any:
-    """As JSON takes it: numbers, strings, None, and what else there is as text."""
+    """The value as a JSON type: numbers, strings and None as they are, everything else as text."""
     if isinstance(value, np.generic):
         value = value.item()
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)

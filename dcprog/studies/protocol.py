@@ -18,12 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from dcprog.datasets import Dataset
+from dcprog.datasets import Dataset, standardised
 from dcprog.learning import grids
 from dcprog.studies.cells import Cell, Result, Task, fingerprint
 from dcprog.studies.machines import train
 from dcprog.studies.splits import Split, fold, thirds
-from dcprog.typing import Indices, Matrix
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Protocol:
         return self.repeats * max(self.folds, 1)
 
     def split(self, data: Dataset, i: int) -> Split:
-        """Split i, the same for every method, and every run on the same samples, whatever their file is called."""
+        """Split i: the same for every method and in every run on the same samples, also from a file of another name."""
         repeat, part = divmod(i, max(self.folds, 1))
         words = (self.name, self.seed, fingerprint(data), repeat)
         return fold(data.y, self.folds, part, *words) if self.folds else thirds(data.y, *words)
@@ -75,7 +74,7 @@ def judged(data: Dataset, machine: Any, protocol: Protocol, i: int) -> Result:
     began = time.process_time()
     split = protocol.split(data, i)
     inside = np.concatenate([split.fit, split.validation])
-    X, halves = rescaled(data.X, inside), np.split(np.arange(len(inside)), [len(split.fit)])
+    X, halves = standardised(data.X, inside), np.split(np.arange(len(inside)), [len(split.fit)])
     trained = train(machine, X[inside], data.y[inside], halves[0], halves[1], seed=i)
     mistakes = int((trained.machine.predict(X[split.test]) != data.y[split.test]).sum())
     trials = trained.trials(len(split.validation))
@@ -96,20 +95,3 @@ def judged(data: Dataset, machine: Any, protocol: Protocol, i: int) -> Result:
         "seconds": trained.seconds,
         "total_seconds": time.process_time() - began,
     }
-
-
-def rescaled(X: Matrix, rows: Indices) -> Matrix:
-    """X with mean 0 and variance 1 over ``rows``; features that are constant there become 0.
-
-    >>> rescaled(np.array([[1.0, 7.0], [3.0, 7.0], [5.0, 8.0]]), np.array([0, 1]))
-    array([[-1.,  0.],
-           [ 1.,  0.],
-           [ 3.,  0.]])
-    """
-    part = X[rows]
-    varies = part.max(axis=0) > part.min(axis=0)
-    centred = X[:, varies] - part[:, varies].mean(axis=0)
-    centred /= np.abs(centred).max(axis=0)  # so that no square over- or underflows
-    result = np.zeros_like(X)
-    result[:, varies] = centred / centred[rows].std(axis=0)
-    return result

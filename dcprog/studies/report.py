@@ -5,25 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 import dcprog
 from dcprog.errors import MissingExtraError
 from dcprog.studies import figures
 from dcprog.studies.cells import Cell
 from dcprog.studies.compare import Comparison
 from dcprog.studies.figures import Picture, Point
-from dcprog.studies.findings import Finding, by_frequency, findings, titles
+from dcprog.studies.findings import Finding, by_frequency
 from dcprog.studies.html import Entry, figure, heading, page, paragraph, table
 from dcprog.studies.outputs import MARK, cells, lines, quantities
 from dcprog.studies.reproduce import Part, Reproduction
+from dcprog.studies.statistics import standard_error
 
 NBSP = "\u00a0"
 """A space at which no line breaks."""
 MOST_ROWS = 60
-"""So many features get a row of their own; rarer ones are listed below the table."""
+"""The number of features with a row of their own; the others are listed below the table."""
 OF_ERRORS = (
     "± is the standard error s/√J over the J splits, as are the error bars. The training sets of the splits overlap, so "
-    "that it is rather too small; p, of the difference to the first method, is by the corrected resampled t-test (Nadeau & "
-    "Bengio, Machine Learning 52, 2003, 239–281), adjusted after Holm. Seconds are CPU time of the final training."
+    "that it underestimates the true error; p, of the difference to the first method, is by the corrected resampled t-test "
+    "(Nadeau & Bengio, Machine Learning 52, 2003, 239–281), adjusted after Holm. Seconds are CPU time of the final training."
 )
 OF_STABILITY = (
     "Stability, of the sets of features that the splits select: Φ = 1 − (1/d Σⱼ M/(M−1) pⱼ(1−pⱼ)) / (k̄/d (1 − k̄/d)) for M "
@@ -56,7 +59,7 @@ def write_reproduction(reproduction: Reproduction, path: Path) -> Path:
 
 def write_comparison(comparison: Comparison, path: Path) -> Path:
     """The methods on the user's data: errors, features and how stable they are, parameters, runs."""
-    found = findings(comparison)
+    found = comparison.lines
     body = [
         paragraph(
             f"{comparison.n} samples, {comparison.d} features, {comparison.splits} splits; dcprog {dcprog.__version__}."
@@ -75,12 +78,23 @@ def write_comparison(comparison: Comparison, path: Path) -> Path:
 
 
 def _errors(found: Sequence[Finding]) -> str:
-    header = ["method", "name", "error [%]", "±", "features", "±", "stability Φ", "Jaccard", "seconds", "p"]
+    header = [
+        "method",
+        "name",
+        "error [%]",
+        "± std. error",
+        "features",
+        "± std. error",
+        "stability Φ",
+        "Jaccard",
+        "seconds",
+        "p",
+    ]
     rows = [
         [
             one.title,
             one.method,
-            *(f"{value:.1f}" for value in (*one.error, *one.size)),
+            *(f"{value:.1f}" for value in (one.error, one.standard_error, one.features, standard_error(one.sizes))),
             *(_index(value) for value in (one.stability, one.jaccard)),
             f"{one.seconds:.3f}",
             "–" if one.p is None else "< 0.001" if one.p < 0.001 else f"{one.p:.3f}",
@@ -146,13 +160,13 @@ def _parameters(found: Sequence[Finding]) -> list[str]:
 
 def _compared(comparison: Comparison, found: Sequence[Finding]) -> list[Picture | None]:
     order = [*(one.method for one in found), *(cell.method for cell in sorted(comparison.results))]
-    drawn = figures.looks(order, titles(comparison))
+    drawn = figures.looks(order, comparison.titles)
     points = [
-        Point(comparison.data, one.method, one.size[0], one.error[0], features_bar=one.size[1], error_bar=one.error[1])
+        Point(comparison.data, one.method, one.features, one.error, False, standard_error(one.sizes), one.standard_error)
         for one in found
     ]
     return [
-        figures.errors({one.method: one.errors for one in found}, drawn),
+        figures.errors({one.method: np.array(one.errors_by_split) for one in found}, drawn),
         figures.error_against_features(points, drawn, "standard errors over the splits"),
         figures.features_over_lambda(comparison.results, drawn),
         figures.convergence(comparison.results, drawn),

@@ -9,7 +9,7 @@ from pathlib import Path
 from dcprog.errors import DataError, unknown_name
 from dcprog.studies import papers
 from dcprog.studies.cells import Cell, Result, Task
-from dcprog.studies.execute import Outcome, Watch, execute, unwatched
+from dcprog.studies.execute import Watch, execute, unwatched
 from dcprog.studies.store import Store
 from dcprog.studies.study import Row, Study, Table
 
@@ -89,10 +89,6 @@ def reproduce(
     if not tasks:
         raise DataError(f"there is nothing to compute: {_nothing(absent)}")
     outcome = execute(list(tasks.values()), Store(Path(out), study), n_jobs=n_jobs, dask=dask, watch=watch)
-    return _report(paper, parts, outcome, absent)
-
-
-def _report(paper: Study, parts: tuple[Part, ...], outcome: Outcome, absent: dict[str, str]) -> Reproduction:
     rows = tuple(row for part in parts for row in part.table.rows(outcome.results, part.data, part.methods))
     return Reproduction(paper, parts, rows, outcome.results, outcome.failures, absent, outcome.interrupted)
 

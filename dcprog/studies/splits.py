@@ -18,7 +18,7 @@ from dcprog.studies.cells import generator
 from dcprog.typing import Indices, Vector
 
 DRAWS = 1000
-"""So often a partition is drawn anew that leaves a part without one of the classes."""
+"""How often a partition is drawn anew if one of its parts lacks a class."""
 
 
 class Split(NamedTuple):

@@ -29,8 +29,8 @@ def corrected_t_test(differences: Sequence[float] | Vector, test_share: float, t
     to training samples. The second term is for the overlap of the training sets, without which it rejects far too often.
 
     Errors on few samples may differ by the same amount on every split, by chance. With the number of ``tests`` in a split
-    s² is at least |d̄|(1 − |d̄|)/tests: so much does d vary between samples of that size where the methods disagree just
-    often enough to make the difference.
+    s² is taken to be at least |d̄|(1 − |d̄|)/tests, the variance of d over samples of that size if the methods disagree on
+    no more samples than the difference needs.
 
     >>> round(corrected_t_test([0.1, 0.2, 0.3, 0.2], test_share=1 / 9), 4)
     0.0267
@@ -92,8 +92,8 @@ def stability(selections: Matrix) -> float | None:
 def jaccard(selections: Matrix) -> float | None:
     """The mean of |A ∩ B| / |A ∪ B| over pairs of runs, A and B the features that they select; row i marks those of run i.
 
-    1: always the same, 0: never one in common. It says nothing of chance: large selections overlap by themselves, for which
-    ``stability`` corrects. Two runs that select nothing agree; None as in ``stability``, where there was no choice.
+    1: always the same, 0: never one in common. It is not corrected for chance, by which large selections overlap:
+    ``stability`` is. Two runs that select nothing agree; None as in ``stability``, where there was no choice.
 
     >>> round(jaccard(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]])), 4)  # 1/3, 1, 1/3
     0.5556

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dcprog.errors import unknown_name
+from dcprog.errors import DataError, unknown_name
 from dcprog.studies.cells import Cell, Result, Task
 from dcprog.studies.published import Entry, Figure, published
 
@@ -19,7 +19,7 @@ EXPLAINED = 2.0
 class Row:
     """A figure of a table, printed and computed.
 
-    ``spread`` is the standard error of the difference, as the variance over splits has it; None where it says nothing.
+    ``spread`` is the standard error of the difference, from the variance over the splits; None where it is unknown.
     """
 
     table: str
@@ -46,7 +46,7 @@ class Row:
 
     @property
     def explained(self) -> float | None:
-        """Up to here rounding and two standard errors explain a difference; None where nothing certain is printed."""
+        """The largest difference that rounding and two standard errors explain; None where no certain figure is printed."""
         if self.spread is None or self.paper is None or not self.paper.sure:
             return None
         return EXPLAINED * self.spread + self.paper.rounding + 1e-9
@@ -105,9 +105,18 @@ class Table(ABC):
         return Row(self.number, data, method, quantity, paper, ours, spread, note)
 
 
+def why_absent(load: Callable[[str], Any], data: str) -> str | None:
+    """Why ``load`` cannot give this data set; None if it can."""
+    try:
+        load(data)
+    except DataError as error:
+        return str(error)
+    return None
+
+
 @dataclass(frozen=True)
 class Study:
-    """A paper: its name here, how to cite it, its tables by number, and the sets of the paper that nobody has."""
+    """A paper: its name here, how to cite it, its tables by number, and remarks, as on data that are not available."""
 
     name: str
     citation: str

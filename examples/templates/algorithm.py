@@ -3,28 +3,24 @@
 python examples/templates/algorithm.py
 """
 
-import time
-
 import numpy as np
 import pyomo.environ as pyo
 
 import dcprog
-from dcprog import algorithms
-from dcprog.algorithms.base import Algorithm, subgradient
-from dcprog.algorithms.result import State
+from dcprog.algorithms import Algorithm, State, register
 from dcprog.functions import L1Norm
 
 
+@register  # known by its name from here on
 class ManySlopes(Algorithm):
     """DCA that tries several u ∈ ∂h(xᵏ) where h has a kink, and takes the step after which f is least.
 
     xᵏ⁺¹ = argmin {f(y(u)) : u ∈ U}, y(u) ∈ argmin {g(y) − ⟨u, y⟩ : y ∈ C}, with U ⊂ ∂h(xᵏ) made of gradients of h close by.
     DCA takes one u, and ends where that one brings nothing: at a maximum of −h, for example.
 
-    The base class has the start, the loop, the certificate, limits and solvers; an algorithm says what the next state is:
-    the minimiser of the model of f at ``state.x``, for some u ∈ ∂h there, by which the certificate is judged. ``check``
-    refuses programs that it is not made for, ``needs`` names what the solver has to offer, and
-    ``default_rule`` says when it stops.
+    The base class has the start, the loop, the certificate, limits and solvers; an algorithm says what the next state is.
+    ``check`` refuses programs that it is not made for, ``needs`` names what the solver has to offer, ``default_rule``
+    says when it stops, and ``begin`` forgets what it remembers of earlier states.
     """
 
     name = "many-slopes"
@@ -32,17 +28,13 @@ class ManySlopes(Algorithm):
     near = 1e-7
 
     def advance(self, state: State) -> State:
-        began = time.perf_counter()
-        c = self.program.compiled
-        steps = [(u, self._minimise(c.cost(u), state.x)) for u in self.slopes(state.x)]  # verified, or the run ends
-        u, solution = min(steps, key=lambda step: c.f.value(step[1].z[: c.n]))
-        gap = c.f.gap(state.x, solution.z[: c.n], u)
-        return self._next_state(state, solution, gap, u, began)  # refuses a rise of f
+        solutions = [self.minimise(u, state.x) for u in self.slopes(state.x)]  # verified, or the run ends
+        return self.next_state(state, min(solutions, key=lambda solution: self.f(solution.x)))  # refuses a rise of f
 
     def slopes(self, x: np.ndarray) -> list[np.ndarray]:
         """Different elements of ∂h(x): that of DCA, and gradients at points z close by which support h at x, too."""
         h = self.program.compiled.h
-        found = [subgradient(self.program, x)]
+        found = [self.subgradient(x)]
         for direction in np.random.default_rng(0).normal(size=(self.tried, len(x))):
             z = x + self.near * (1 + np.abs(x)) * direction
             u = h.gradient(z)
@@ -60,7 +52,6 @@ def program(n: int) -> dcprog.DCProgram:
 
 
 if __name__ == "__main__":
-    algorithms.ALGORITHMS[ManySlopes.name] = ManySlopes  # known by its name from here on
     for n in (1, 2, 5):
         stays, leaves = (dcprog.solve(program(n), algorithm=name) for name in ("dca", "many-slopes"))
         assert (stays.status, abs(stays.objective) <= 1e-9) == ("converged", True), stays

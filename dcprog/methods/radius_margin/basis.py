@@ -5,16 +5,16 @@
 Fortuna & Capson, An Optimal Basis for Feature Extraction with Support Vector Machine Classification Using the Radius–Margin
 Bound (ICASSP 2005). They start from a random orthogonal S; since kernels of z·z' or ‖z − z'‖ see S through SS' alone, and
 gradient methods turn with S, the identity gives the same bounds. T is minimised by L-BFGS in place of their conjugate
-gradients. Near the minimum directions without use die out, and the run ends when SS' turns singular, with the last S before.
-They also end it when the bound rises, which after a line search it cannot. Where T prefers S = 0, no features at all, ‖S‖ is
-held (:mod:`dcprog.methods.radius_margin.descent`).
+gradients. Near the minimum the factors of useless directions go to 0; the run ends when SS' becomes singular, with the last
+S before. They also stop when the bound rises, which a line search rules out. Where T prefers S = 0, no features at all, ‖S‖
+is held (:mod:`dcprog.methods.radius_margin.descent`).
 
 This is not a DC program: see :mod:`dcprog.methods.radius_margin.bound`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -22,21 +22,12 @@ import numpy as np
 
 from dcprog.errors import DataError
 from dcprog.functions.checks import count, is_number
-from dcprog.learning.kernels import kernel_values, points
+from dcprog.learning.kernels import points
 from dcprog.learning.rules import Classifier
-from dcprog.learning.samples import check_data, check_varying
-from dcprog.methods.radius_margin.bound import (
-    Criterion,
-    RadiusMargin,
-    check_criterion,
-    check_seen,
-    evaluate,
-    radius_margin,
-    ridged,
-    without_features,
-)
+from dcprog.learning.samples import check_data, check_varying, dense
+from dcprog.methods.radius_margin.bound import Criterion, RadiusMargin, bound_of_points, radius_margin, without_features
 from dcprog.methods.radius_margin.descent import Stopped, descend_to_features
-from dcprog.methods.radius_margin.kernels import Kernel, as_kernel, pulled_back, tried
+from dcprog.methods.radius_margin.kernels import Kernel, as_kernel
 from dcprog.methods.radius_margin.machine import Machine, train
 from dcprog.typing import Matrix, Vector
 
@@ -128,10 +119,9 @@ def optimal_basis(
     (True, (40, 3))
     """
     data, kernel, max_iter = check_data(X, y), as_kernel(kernel), count("max_iter", max_iter, such_as=200)
-    check_criterion(criterion)
     if not (is_number(rcond) and 0 <= rcond < 1):
         raise DataError(f"rcond has to be a number with 0 ≤ rcond < 1, got {rcond!r}: pass for example rcond=1e-6")
-    P = points("X", data.X)
+    P = dense(data.X)
     check_varying("the optimal basis", P)
     mean = P.mean(axis=0)
     W = principal_directions(P - mean, m)
@@ -142,18 +132,17 @@ def optimal_basis(
     if singular(S, rcond):
         raise DataError("S is singular, and would lose directions of the data: pass an invertible matrix, e.g. the identity")
 
-    def bound_at(s: Vector) -> tuple[float, Vector]:
-        S = s.reshape(m, m)
-        Z = Y @ S
-        value, gamma = evaluate(criterion, ridged(kernel_values(kernel, Z, Z), ridge), data.y, solver)
-        return value, (Y.T @ pulled_back(kernel, Z, gamma)).ravel()
+    bound = bound_of_points(data.y, kernel, ridge, criterion, solver, Y @ S)
 
-    check_seen(tried(kernel, Y @ S), ridge)
+    def bound_at(s: Vector) -> tuple[float, Vector]:
+        value, gradient = bound(Y @ s.reshape(m, m))
+        return value, (Y.T @ gradient).ravel()
+
     nothing = without_features(criterion, data.y, ridge, solver)
-    start = train(Y @ S, y, kernel, ridge=ridge, solver=solver)
+    start = train(replace(data, X=Y @ S, names=None), None, kernel, ridge=ridge, solver=solver)
     found = descend_to_features(bound_at, S.ravel(), max_iter, nothing, lambda s: singular(s.reshape(m, m), rcond))
     S = found.x.reshape(m, m)
-    machine = train(Y @ S, y, kernel, ridge=ridge, solver=solver)
+    machine = train(replace(data, X=Y @ S, names=None), None, kernel, ridge=ridge, solver=solver)
     return Basis(mean, W, S, machine, start, found.values, found.stopped, found.held)
 
 

@@ -8,9 +8,9 @@ their derivatives are those of the objectives at the solutions (Danskin), where 
 
     ∂R²/∂K = diag(β) − ββ',     ∂‖w‖²/∂K = −(y∘α)(y∘α)',     ∂T/∂K = ‖w‖² ∂R²/∂K + R² ∂‖w‖²/∂K
 
-The papers print this with slips: Weston et al. (11) has labels in the second term and K(xᵢ, xⱼ) for K(xᵢ, xᵢ) in the first;
-Fortuna & Capson (10) has the latter too, and their (16) forgets the second term; tests/test_radius_margin.py shows by finite
-differences that the above is right and the printed (11) is not.
+The printed formulas contain errors: Weston et al. (11) has labels in the second term and K(xᵢ, xⱼ) for K(xᵢ, xᵢ) in the
+first; Fortuna & Capson (10) has the latter too, and their (16) lacks the second term; tests/test_radius_margin.py shows by
+finite differences that the above is right and the printed (11) is not.
 
 Errors in training are penalised by a ridge, K + I/λ (Weston et al., section 3): this is a hard margin and a sphere again,
 those of the kernel with the ridge, and the theorem and the derivatives hold for it. They would not for a soft margin
@@ -22,6 +22,7 @@ and no DCA is run on it. Gradient methods minimise it, as in the papers, and fin
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,7 +30,9 @@ import numpy as np
 
 from dcprog.errors import DataError, DCProgError, FunctionError
 from dcprog.functions.checks import is_number, matrix, returned
+from dcprog.learning.kernels import kernel_values
 from dcprog.learning.samples import dense
+from dcprog.methods.radius_margin.kernels import Kernel, as_kernel, pulled_back, tried
 from dcprog.methods.radius_margin.qps import Hyperplane, Sphere, gram, hyperplane, signs, sphere, spread
 from dcprog.typing import Indices, Matrix, Vector
 
@@ -113,13 +116,32 @@ def radius_margin(K: Matrix, y: Vector, *, solver: str = "auto") -> RadiusMargin
     return RadiusMargin(plane, ball, y * plane.alpha)
 
 
-def check_criterion(criterion: object) -> None:
-    """It is a function, not the name of one."""
+def bound_of_points(
+    y: Vector, kernel: Kernel | str, ridge: float, criterion: Criterion, solver: str, start: Matrix
+) -> Callable[[Matrix], tuple[float, Matrix]]:
+    """Z ↦ T, ∂T/∂Z for points in the rows of Z, with labels y = ±1.
+
+    Kernel, ridge and criterion are checked at the points ``start``, before a solver runs.
+
+    >>> from dcprog.methods.radius_margin.kernels import Linear
+    >>> Z, y = np.array([[0.0], [2.0], [5.0]]), np.array([-1.0, 1.0, 1.0])
+    >>> value, gradient = bound_of_points(y, Linear(), 0.0, radius_margin, "auto", Z)(Z)
+    >>> round(value, 6), gradient.shape
+    (6.25, (3, 1))
+    """
+    k = as_kernel(kernel)
     if not callable(criterion):
         raise DataError(
             f"criterion has to be a function of a kernel matrix and labels, got {criterion!r}: pass radius_margin or "
             "span_bound of dcprog.methods.radius_margin"
         )
+    check_seen(tried(k, start), ridge)
+
+    def bound_at(Z: Matrix) -> tuple[float, Matrix]:
+        value, gamma = evaluate(criterion, ridged(kernel_values(k, Z, Z), ridge), y, solver)
+        return value, pulled_back(k, Z, gamma)
+
+    return bound_at
 
 
 def evaluate(criterion: Criterion, K: Matrix, y: Vector, solver: str) -> tuple[float, Matrix]:
@@ -163,10 +185,10 @@ def check_seen(K: Matrix, ridge: float) -> None:
 
 
 def without_features(criterion: Criterion, y: Vector, ridge: float, solver: str = "auto") -> float:
-    """The criterion where the kernel tells nothing and the points differ by the ridge alone: K = ridge·I.
+    """The criterion for K = ridge·I, the kernel matrix without any features.
 
-    For the radius–margin bound this is 4n₊n₋(n − 1)/n², about n, with which T/n bounds no error. There is none, NaN, for
-    ridge = 0.
+    For the radius–margin bound this is 4n₊n₋(n − 1)/n², about n, with which T/n bounds no error. NaN for ridge = 0,
+    where it is not defined.
 
     >>> round(without_features(radius_margin, np.array([-1.0, 1.0, 1.0, 1.0]), 0.5), 6)
     2.25

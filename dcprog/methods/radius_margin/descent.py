@@ -1,9 +1,9 @@
 """L-BFGS on a bound: from a start downhill to where nothing is gained any more, or to where the bound cannot be followed.
 
 At x = 0 the kernel matrix is ridge·I but for a shift, and around it lies a plateau, on which the bound has about the value
-T₀ that it has without features. From a start where T ≫ T₀, as with points next to the other class or far from all others, it
-is downhill to there, and what is found on it means nothing: a hundredth of a feature. But the problem is to compare features
-*at one scale*, σ ∈ {0, 1}. So a run that ends on the plateau is made again, with ‖x‖ as it is at the start.
+T₀ that it has without features. From a start where T ≫ T₀, as with points next to the other class or far from all others, a
+descent ends on the plateau, at factors near 0.01 that do not rank the features. The problem compares features at one scale,
+σ ∈ {0, 1}, so a run that ends on the plateau is repeated with ‖x‖ fixed at its value at the start.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def descend(f: Smooth, start: Vector, max_iter: int, singular: Callable[[Vector]
             stopped = Stopped.ITERATION_LIMIT
             raise StopIteration
 
-    # The QPs are solved to 1e-9, so that changes of a bound below 1e-8 say nothing.
+    # The QPs are solved to 1e-9: smaller changes of a bound than 1e-8 are errors of the solver.
     options = {"maxiter": max_iter + 1, "maxfun": 20 * (max_iter + 1), "ftol": 1e-8}
     try:
         minimize(f, start, jac=True, method="L-BFGS-B", callback=accept, options=options)

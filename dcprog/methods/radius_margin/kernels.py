@@ -1,7 +1,7 @@
 """Kernels k(z, v), and how a function of the kernel matrix changes with the points.
 
-Whatever a bound T is minimised over – one factor per feature, Z = X diag(σ), or a basis, Z = XS – changes it through the
-points Z alone, and these through the kernel matrix Kᵢⱼ = k(zᵢ, zⱼ). So by the chain rule
+A bound T is minimised over one factor per feature, Z = X diag(σ), or over a basis, Z = XS. Both change only the points Z,
+and T depends on these only through the kernel matrix Kᵢⱼ = k(zᵢ, zⱼ). By the chain rule
 
     Γ = ∂T/∂K  →  ∂T/∂Z = ``pullback(Z, Γ)``  →  ∂T/∂S = X'·∂T/∂Z,   ∂T/∂σₖ = Σᵢ xᵢₖ ∂T/∂zᵢₖ,
 

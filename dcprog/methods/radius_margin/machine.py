@@ -8,7 +8,7 @@ from typing import Any
 from dcprog.errors import DataError
 from dcprog.learning.kernels import kernel_values, points
 from dcprog.learning.rules import Classifier
-from dcprog.learning.samples import check_data
+from dcprog.learning.samples import check_data, dense
 from dcprog.methods.radius_margin.bound import RadiusMargin, radius_margin, ridged
 from dcprog.methods.radius_margin.kernels import Kernel, as_kernel
 from dcprog.methods.radius_margin.qps import spread
@@ -69,9 +69,9 @@ def train(X: Any, y: Any, kernel: Kernel | str, *, ridge: float = 1.0, solver: s
     (array(['low', 'high'], dtype='<U4'), 1.0, array([0, 1]))
     """
     data, kernel = check_data(X, y), as_kernel(kernel)
-    Z = points("X", data.X)
+    Z = dense(data.X)
     K = kernel_values(kernel, Z, Z)
-    spread(K)  # with the ridge all points differ, but it is not there for new ones
+    spread(K)  # raises if all points have one image, which the ridge would hide
     bound = radius_margin(ridged(K, ridge), data.y, solver=solver)
     s = bound.support
     return Machine(kernel, Z[s], bound.signed[s], bound.hyperplane.b, s, data.classes, bound)

@@ -24,8 +24,7 @@ import numpy as np
 
 from dcprog.errors import DataError
 from dcprog.functions.checks import count, is_number, number, vector
-from dcprog.learning.kernels import points
-from dcprog.learning.samples import check_data
+from dcprog.learning.samples import check_data, dense
 from dcprog.methods.radius_margin.bound import Criterion, radius_margin
 from dcprog.methods.radius_margin.descent import Smooth
 from dcprog.methods.radius_margin.kernels import Kernel
@@ -39,7 +38,7 @@ ZERO = 1e-6
 DOUBLINGS = 40
 MEMORY = 10
 RESOLUTION = 1e-8
-"""The QPs are solved to 1e-9, so that a smaller share of a bound says nothing."""
+"""Smaller relative changes of a bound are errors of the QP solver, which stops at 1e-9."""
 
 
 def penalised(
@@ -90,14 +89,14 @@ def penalised(
     3 2.0
     """
     data = check_data(X, y)
-    candidates(X, y, m)
+    candidates(data, None, m)
     if not (is_number(p) and 0 < p <= 1):
         raise DataError(f"p has to be a number with 0 < p ≤ 1, or the penalty is not concave, got {p!r}: pass e.g. p=0.5")
     if not (is_number(cap) and cap >= 1):
         raise DataError(f"cap, the bound of each factor, has to be ≥ 1, got {cap!r}: pass 1, or np.inf for the printed (13)")
     if not (is_number(lam) and 0 <= lam < np.inf):
         raise DataError(f"lam, the weight of the penalty, has to be a number ≥ 0, got {lam!r}: pass for example lam=1")
-    X, max_iter = points("X", data.X), count("max_iter", max_iter, such_as=200)
+    X, max_iter = dense(data.X), count("max_iter", max_iter, such_as=200)
     start = project(np.full(data.d, m / data.d) if sigma is None else vector("sigma", sigma, data.d), m, cap)
     T = scaled(X, data.y, kernel, ridge, criterion, solver, start)
 
@@ -147,7 +146,7 @@ def r2w2_penalised(
     sigma, history = np.full(len(c.columns), m / len(c.columns)), []
     for doubling in range(DOUBLINGS):
         found = penalised(
-            c.X, c.y, m, kernel,
+            c.data, None, m, kernel,
             lam=lam * 2**doubling, p=p, sigma=sigma, ridge=ridge, criterion=criterion, solver=solver, max_iter=max_iter,
         )  # fmt: skip
         sigma = found.sigma
@@ -172,7 +171,7 @@ def project(v: Vector, m: float, cap: float = 1.0) -> Vector:
             break
         low, high = (tau, high) if np.clip(v - tau, 0, cap).sum() > m else (low, tau)
     free, full = (v - tau > 0) & (v - tau < cap), v - tau >= cap
-    if free.any():  # the sum to the last digit, which bisection leaves open where |v| is large
+    if free.any():  # exact, since bisection alone leaves an error in the sum where |v| is large
         rest = m - cap * full.sum() if full.any() else m
         tau = float(v[free].sum() - rest) / int(free.sum())
     return np.clip(v - tau, 0.0, cap)
@@ -225,7 +224,7 @@ def _first_step(start: Visited) -> float:
 
 
 def _downhill(f: Smooth, here: Visited, direction: Vector, ceiling: float) -> Visited | None:
-    """Where the longest of the steps 1, ½, ¼, … that ends well below the ``ceiling`` leads, if there is one."""
+    """The point after the longest of the steps 1, ½, ¼, … that ends clearly below the ``ceiling``; None if there is none."""
     slope, t = float(here.gradient @ direction), 1.0
     while t >= 1e-10:
         there = _visit(f, here.x + t * direction)

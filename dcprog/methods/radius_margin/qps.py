@@ -5,8 +5,8 @@
 
 (4) and (9) of Weston et al. (2001), whose (4) calls ½‖w‖² what (5), (10) and (12) use as ‖w‖² = 1/M². Here W² is ‖w‖².
 
-Both are blind to a shift of the points in feature space, and a factor s of K divides α by s and leaves β alone. So K is
-centred and scaled before a solver sees it, which makes the solver's tolerances relative ones: then ¼ ≤ R² ≤ 1 ≤ ‖w‖².
+Both are unchanged by a shift of the points in feature space; a factor s of K divides α by s and does not change β. K is
+centred and scaled before it goes to a solver, so that the solver's absolute tolerances fit: then ¼ ≤ R² ≤ 1 ≤ ‖w‖².
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import scipy.sparse as sp
 from dcprog.convex.answer import Claim
 from dcprog.errors import ConvexityError, DataError, DCProgError
 from dcprog.functions.checks import symmetric, vector
-from dcprog.methods.quadratic import maximise
+from dcprog.methods.quadratic import maximise, svm_dual
 from dcprog.solvers.dispatch import SubproblemUnsolved
 from dcprog.typing import Indices, Matrix, Vector
 
 ROUNDING = 1e-12
-"""A sphere of which R² is this much smaller than the largest Kᵢᵢ has a radius made of rounding errors."""
+"""If R² is smaller than this share of the largest Kᵢᵢ, it consists of rounding errors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ def spread(K: Matrix) -> float:
     K = symmetric("the kernel matrix K", K)
     centred, largest = _centred(K), float(np.abs(K).max())
     squared = float(centred.diagonal().max())
-    if not squared > ROUNDING * largest:  # points that differ would not help where the kernel is none
+    if not squared > ROUNDING * largest:  # if K is not positive semidefinite, that is the error to report
         _check_positive(K, centred, "take a positive semidefinite kernel")
     _check_radius(squared, largest)
     return squared
@@ -129,21 +129,20 @@ def hyperplane(g: Gram, y: Vector, solver: str = "auto") -> Hyperplane:
     >>> round(h.margin, 6), round(h.b, 6), h.support
     (1.0, -1.0, array([0, 1]))
     """
-    Q = y[:, None] * g.unit * y
     try:
-        alpha = maximise(np.ones(len(y)), Q, y, 0.0, solver=solver)
+        alpha = svm_dual(g.unit, y, solver=solver)
     except SubproblemUnsolved as unsolved:
         if unsolved.claim in (Claim.UNBOUNDED, Claim.INFEASIBLE):
             raise _inseparable() from None
         raise _unsolved("optimal hyperplane", unsolved) from None
-    # An interior point sits on no bound: αᵢ is 0 where it is the smaller of the pair (αᵢ, its slack), whose product is 0.
+    # Interior-point solvers return no exact zeros. αᵢ times its slack is 0: the smaller of the two counts as 0.
     values = g.unit @ (y * alpha)
     total = float(alpha.sum())
     slack = y * (values + float(alpha @ (y - values)) / total) - 1
     if slack.min() < -0.01:
         raise _inseparable()
     alpha = np.where(alpha * len(y) > slack * total, alpha, 0.0)
-    w2 = float(2 * alpha.sum() - alpha @ Q @ alpha)
+    w2 = float(2 * alpha.sum() - (y * alpha) @ g.unit @ (y * alpha))
     alpha = alpha / g.scale
     b = float(alpha @ (y - g.K @ (y * alpha))) / float(alpha.sum())
     return Hyperplane(alpha, b, w2 / g.scale)

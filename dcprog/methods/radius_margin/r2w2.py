@@ -108,18 +108,17 @@ def r2w2_path(
     if not len(sizes):
         raise DataError("sizes is empty, expected numbers of features to select: pass one or more")
     count("max_iter", max_iter, such_as=200)
-    for m in sizes:
-        c = candidates(X, y, m)
+    c = candidates(X, y, *sizes)
     if not (is_number(q) and (0 < q < 1 or (isinstance(q, Integral) and q >= 1))):
         raise DataError(f"q has to be a number of features ≥ 1, or a share 0 < q < 1 of them, got {q!r}: pass e.g. 0.5")
     left, sigma = np.arange(len(c.columns)), np.ones(len(c.columns))
     history: list[Round] = []
     found = {m: c.select(left, sigma, kernel, ridge, solver, history) for m in sizes if m == len(left)}
     while len(found) < len(set(sizes)):
-        # With many features T may fall all the way to σ = ∞, a hard margin, which with fewer there need not be: come back.
+        # σ may grow without bound while the classes are separable. With fewer features they need not be: start moderately.
         start = sigma[left] * min(1.0, LARGEST / sigma[left].max())
         scaling = minimise_scaling(
-            c.X[:, left], c.y, kernel,
+            c.part(left), None, kernel,
             ridge=ridge, criterion=criterion, sigma=start, solver=solver, max_iter=max_iter,
         )  # fmt: skip
         history.append(Round(len(left), scaling.value, scaling.held))
@@ -157,7 +156,7 @@ def forward_selection(
     """
     c = candidates(X, y, m)
     sigma, history = np.zeros(len(c.columns)), []
-    T = scaled(c.X, c.y, kernel, ridge, criterion, solver, sigma + 1)
+    T = scaled(c.data.X, c.data.y, kernel, ridge, criterion, solver, sigma + 1)
     for size in range(1, m + 1):
         values = {int(k): T(sigma + (np.arange(len(sigma)) == k))[0] for k in np.flatnonzero(sigma == 0)}
         best = min(values, key=lambda k: values[k])

@@ -13,19 +13,10 @@ import numpy as np
 
 from dcprog.errors import DataError
 from dcprog.functions.checks import count, vector
-from dcprog.learning.kernels import kernel_values, points
-from dcprog.learning.samples import check_data
-from dcprog.methods.radius_margin.bound import (
-    Criterion,
-    check_criterion,
-    check_seen,
-    evaluate,
-    radius_margin,
-    ridged,
-    without_features,
-)
+from dcprog.learning.samples import check_data, dense
+from dcprog.methods.radius_margin.bound import Criterion, bound_of_points, radius_margin, without_features
 from dcprog.methods.radius_margin.descent import Smooth, descend_to_features
-from dcprog.methods.radius_margin.kernels import Kernel, as_kernel, pulled_back, tried
+from dcprog.methods.radius_margin.kernels import Kernel
 from dcprog.typing import Matrix, Vector
 
 
@@ -51,15 +42,11 @@ def scaled(
     >>> round(value, 6), gradient.round(6)[1] + 0.0
     (6.25, np.float64(0.0))
     """
-
-    kernel = as_kernel(kernel)
-    check_criterion(criterion)
-    check_seen(tried(kernel, X * start), ridge)
+    bound = bound_of_points(y, kernel, ridge, criterion, solver, X * start)
 
     def bound_at(sigma: Vector) -> tuple[float, Vector]:
-        Z = X * sigma
-        value, gamma = evaluate(criterion, ridged(kernel_values(kernel, Z, Z), ridge), y, solver)
-        return value, np.einsum("ik,ik->k", X, pulled_back(kernel, Z, gamma))
+        value, gradient = bound(X * sigma)
+        return value, np.einsum("ik,ik->k", X, gradient)
 
     return bound_at
 
@@ -102,7 +89,7 @@ def minimise_scaling(
     start = np.ones(data.d) if sigma is None else vector("sigma", sigma, data.d)
     if not start.any():
         raise DataError("sigma is zero for all features, which are one point then: start from at least one that is not")
-    X, max_iter = points("X", data.X), count("max_iter", max_iter, such_as=200)
+    X, max_iter = dense(data.X), count("max_iter", max_iter, such_as=200)
     T = scaled(X, data.y, kernel, ridge, criterion, solver, start)
     found = descend_to_features(T, start, max_iter, without_features(criterion, data.y, ridge, solver))
     return Scaling(np.abs(found.x), found.values[-1], len(found.values) - 1, found.held)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 from dcprog.errors import DataError
 from dcprog.learning.kernels import points
 from dcprog.learning.rules import Classifier
-from dcprog.learning.samples import check_data, check_varying, varying
+from dcprog.learning.samples import Data, check_data, check_varying, dense, varying
 from dcprog.methods.radius_margin.kernels import Kernel
 from dcprog.methods.radius_margin.machine import Machine, train
 from dcprog.typing import Indices, Matrix, Vector
@@ -55,38 +55,42 @@ class Selection(Classifier):
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Training data, labels ±1, without the features that are constant and can tell nothing."""
+    """Training data without the constant features."""
 
-    X: Matrix
-    y: Vector
+    data: Data
     columns: Indices
-    """Their positions among all features."""
-    full: Matrix
-    labels: Any
+    """The positions of its features among all of them."""
+    d: int
+    """How many there are in all."""
+
+    def part(self, chosen: Indices) -> Data:
+        """The data with these of its features alone."""
+        return replace(self.data, X=self.data.X[:, chosen])
 
     def select(
         self, chosen: Indices, sigma: Vector, kernel: Kernel | str, ridge: float, solver: str, history: Iterable[Round]
     ) -> Selection:
         """The selection of these candidates, with the machine trained on it."""
-        factors = np.zeros(self.full.shape[1])
+        factors = np.zeros(self.d)
         factors[self.columns[chosen]] = sigma[chosen]
-        machine = train(self.X[:, chosen], self.labels, kernel, ridge=ridge, solver=solver)
+        machine = train(self.part(chosen), None, kernel, ridge=ridge, solver=solver)
         return Selection(self.columns[chosen], factors, machine, tuple(history))
 
 
-def candidates(X: Any, y: Any, m: int) -> Candidates:
-    """Check (X, y), and that ``m`` features can be selected.
+def candidates(X: Any, y: Any, *sizes: int) -> Candidates:
+    """Check (X, y), and that so many features can be selected.
 
     >>> candidates([[0.0, 1.0, 2.0], [1.0, 1.0, 5.0]], [0, 1], 2).columns
     array([0, 2])
     """
     data = check_data(X, y)
-    full = points("X", data.X)
+    full = dense(data.X)
     check_varying("R²W²", full)
     columns = np.flatnonzero(varying(full))
-    if not (isinstance(m, Integral) and not isinstance(m, bool) and 1 <= m <= len(columns)):
-        raise DataError(
-            f"m, the number of features to select, has to be an integer from 1 to {len(columns)}, the number of features "
-            f"that are not constant, got {m!r}: pass such a number"
-        )
-    return Candidates(full[:, columns], data.y, columns, full, y)
+    for m in sizes:
+        if not (isinstance(m, Integral) and not isinstance(m, bool) and 1 <= m <= len(columns)):
+            raise DataError(
+                f"m, the number of features to select, has to be an integer from 1 to {len(columns)}, the number of "
+                f"features that are not constant, got {m!r}: pass such a number"
+            )
+    return Candidates(replace(data, X=full[:, columns], names=None), columns, data.d)

@@ -6,7 +6,7 @@ the span Sₚ being the distance from φ(xₚ) to the affine hull of the others.
     errors ≤ Σₚ Ψ(αₚSₚ² − 1),    Sₚ² = 1/(M⁻¹)ₚₚ,    M = [K_SV  e; e'  0],    Ψ the step function
 
 Weston et al. (2001), Theorem 2, (6), after Vapnik & Chapelle. Printed is Ψ(αₚ/(K_SV⁻¹)ₚₚ − 1), which is right for a machine
-without b; theirs has one, and the border e of M is its price: tests/test_radius_margin.py retrains to see it.
+without b; theirs has one, for which M has the border e: tests/test_radius_margin.py compares with retraining.
 
 The step has no derivative, and Sₚ jumps when a support vector comes or goes. Chapelle, Vapnik, Bousquet & Mukherjee (Machine
 Learning 46, 2002) smooth both: Ψ(t) = 1/(1 + e^(−5t)), and with η/αᵢ on the diagonal of K_SV, η = 0.1,
@@ -32,7 +32,7 @@ from dcprog.methods.radius_margin.qps import Gram, Hyperplane, gram, hyperplane,
 from dcprog.typing import Indices, Matrix, Vector
 
 LIMIT = 1e-9
-"""η of the spans without smoothing: 0 would do, were K_SV never singular."""
+"""η of the spans without smoothing; not 0, since K_SV may be singular."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Span:
 
     @property
     def value(self) -> float:
-        """Σₚ Ψ(αₚSₚ² − 1), smoothed. All points count, or it would jump where one becomes a support vector."""
+        """Σₚ Ψ(αₚSₚ² − 1), smoothed, over all points: a sum over support vectors alone would jump when their set changes."""
         others = len(self.y) - len(self.support)
         return float(self._psi(self._inverse(self.eta)).sum() + others * expit(-self.steepness))
 
@@ -87,7 +87,7 @@ class Span:
         out[np.ix_(s, s)] = ((N * a) @ N - 0.5 * (moved + moved.T)) / self.gram.scale
         return out
 
-    # What follows is about the centred and scaled kernel matrix, which changes neither αₚSₚ² nor, but for the factor, ∂T/∂K.
+    # The rest uses the centred and scaled kernel matrix: αₚSₚ² is the same, and ∂T/∂K differs by the scale only.
 
     @property
     def _alpha(self) -> Vector:

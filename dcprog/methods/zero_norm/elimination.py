@@ -13,18 +13,17 @@ low accuracy; and if that does not end either, the QP is solved anew.
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
+from dcprog.methods.libsvm import quiet_svc
 from dcprog.methods.zero_norm.margin import rotated
 from dcprog.methods.zero_norm.separation import maximal_margin
 from dcprog.typing import Mask, Matrix, Vector
 
 ROUNDS = 10
-"""So often active sets are mended before the QP is solved anew."""
+"""How often active sets are corrected before the QP is solved anew."""
 LONGEST = 100_000
-"""So many steps libsvm may take."""
+"""The limit of libsvm's iterations."""
 TOLERANCE = 1e-9
 
 
@@ -56,12 +55,7 @@ class ShrinkingSVM:
 
     def _predicted(self, K: Matrix) -> tuple[Mask, Mask]:
         """The sets that libsvm finds: 0 < αᵢ < λ, and αᵢ = λ."""
-        from sklearn.exceptions import ConvergenceWarning
-        from sklearn.svm import SVC
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            svm = SVC(kernel="precomputed", C=self._lam, max_iter=LONGEST).fit(K, self._y)
+        svm = quiet_svc("precomputed", K, self._y, self._lam, max_iter=LONGEST)
         alpha = np.zeros(len(self._y))
         alpha[svm.support_] = np.abs(svm.dual_coef_[0])
         at_lam = alpha >= self._lam * (1.0 - 1e-9)

@@ -29,7 +29,7 @@ from dcprog.learning.bias import best_bias
 from dcprog.learning.kernels import points
 from dcprog.learning.rules import Classifier
 from dcprog.learning.samples import check_count, check_data, check_points, check_positive, dense
-from dcprog.methods.quadratic import maximise
+from dcprog.methods.quadratic import svm_dual
 from dcprog.methods.zero_norm.margin import NotSeparableError, unit_of
 from dcprog.solvers.dispatch import SubproblemUnsolved
 from dcprog.solvers.registry import check as check_solver
@@ -123,8 +123,8 @@ class Expansion:
 class Anchors:
     """Points whose φ span the feature space, one for each of its C(d + degree, degree) − 1 different monomials.
 
-    They are chosen among the training points and random ones. (In the span of the training points alone, to which the paper
-    keeps, what is lost after one product ruins the classifier unless there are as many of them.)
+    They are chosen among the training points and random ones. (The paper stays in the span of the training points. If that
+    is not the whole space, the part of a product that is outside of it is lost, and the classifier is bad.)
     """
 
     def __init__(self, X: Matrix, degree: int, max_terms: int) -> None:
@@ -254,17 +254,16 @@ def _steps(
 
 def _dual_svm(K: Matrix, y: Vector, solver: str) -> tuple[Vector, float]:
     """(β, b) of the hard-margin SVM, β = y * α: Problem 8, min ½α'DKDα − e'α subject to y'α = 0, α ≥ 0."""
-    n = len(y)
     K = _positive_semidefinite(K)
     unit = unit_of(K)  # tolerances of solvers are absolute
     try:
-        alpha = maximise(np.ones(n), y[:, None] * (K / unit) * y, y, solver=solver) / unit
+        alpha = svm_dual(K / unit, y, solver=solver) / unit
     except SubproblemUnsolved as unsolved:
         if unsolved.claim is Claim.UNBOUNDED:  # the dual of infeasible margins
             raise NotSeparableError from unsolved
         raise
     beta = np.where(alpha > 1e-9 * alpha.max(), y * alpha, 0.0)
-    return beta, best_bias(K @ beta, y, np.ones(n))
+    return beta, best_bias(K @ beta, y, np.ones(len(y)))
 
 
 def _positive_semidefinite(K: Matrix) -> Matrix:

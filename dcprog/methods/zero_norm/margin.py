@@ -3,12 +3,10 @@
     min  a'|w| + ½κ‖w‖² + c'ξ + ½ Σ νᵢξᵢ²    subject to    M w + B b + ξ ≥ e,  ξ ≥ 0
 
 For two classes M = DX and B = y; for more, :mod:`dcprog.learning.multiclass` has M and B. Between the steps of ℓ1-AROM only
-the costs a and c change: rescaling the columns of X by z, as Problem 7 of Weston et al. (2003) does, is dividing a by z.
+the costs a and c change: to rescale the columns of X by z, as Problem 7 of Weston et al. (2003) does, is to divide a by z.
 
-Tolerances of solvers are absolute. So a dense M is centred, M ← M − BC with C = B⁺M, which b makes up for, and brought
-to the size of 1: with w = v/u the problem is, times u² (u if κ = 0),
-
-    min  u a'|v| + ½κ‖v‖² + u² c'ξ + ½ u² Σ νᵢξᵢ²    subject to    (M/u) v + B (b + Cw) + ξ ≥ e,  ξ ≥ 0
+:class:`MarginProblem` is this problem for one M and B. It chooses the units, since solvers stop at absolute tolerances, and
+decides what an unsolved problem means. :class:`MarginArrays` is the problem in given units, as arrays for a solver.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ import scipy.sparse as sp
 from dcprog.convex.answer import Claim
 from dcprog.convex.problem import ConvexProblem
 from dcprog.errors import DataError
-from dcprog.solvers.dispatch import Dispatcher, Solution, SubproblemUnsolved
+from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
 from dcprog.typing import Mask, Matrix, Vector
 
 SMALLEST_MARGIN = 1e-10
@@ -46,7 +44,7 @@ class Hyperplane(NamedTuple):
 
 
 class MarginProblem:
-    """The problem above, loaded once.
+    """The problem above for matrices M and B, loaded once and solved for one pair of costs (a, c) after the other.
 
     Parameters
     ----------
@@ -94,40 +92,15 @@ class MarginProblem:
         most: float | Vector = np.inf,
         solver: str = "auto",
     ) -> None:
-        self.rows, self.d = M.shape
-        self.biases = B.shape[1]
-        self.slack = np.zeros(self.rows, dtype=bool) if slack is None else slack
-        self.sized, self._square = sized, square
+        everywhere = (M.shape[0],)
+        self._slack = np.zeros(everywhere, dtype=bool) if slack is None else slack
+        nu, least, most = (np.broadcast_to(np.asarray(v, dtype=float), everywhere) for v in (slack_square, least, most))
+        self._hard = not self._slack.any() and bool((least == 1.0).all() and np.isinf(most).all())
+        self._terms = Terms(sized, square, self._slack, nu, least, most)
         self._M, self._shift = _centred(M, B)
         self._B, self._solver = B, solver
-        self._slack_square = np.broadcast_to(np.asarray(slack_square, dtype=float), (self.rows,))[self.slack]
-        self._limits = tuple(np.broadcast_to(np.asarray(limit, dtype=float), (self.rows,)) for limit in (least, most))
-        self._hard = not self.slack.any() and bool((self._limits[0] == 1.0).all() and np.isinf(self._limits[1]).all())
-        self._bias_unit: float | None = None
-        self._load(unit_of(self._M), 1.0)
-
-    def _load(self, unit: float, bias_unit: float) -> None:
-        """With w = v/unit and b = β/bias_unit."""
-        self._unit, self._factor = unit, unit**2 if self._square else unit if self.sized else 1.0
-        signs = (1.0, -1.0) if self.sized else (1.0,)
-        slacks = sp.eye_array(self.rows, format="csc")[:, np.flatnonzero(self.slack)]
-        blocks = [sp.csc_array(self._M * (sign / unit)) for sign in signs] + [sp.csc_array(self._B / bias_unit), slacks]
-        A = sp.csc_array(sp.hstack(blocks))
-        self._starts = np.cumsum([block.shape[1] for block in blocks])[:-1]
-        weights = self.d * len(signs)
-        curvature = [np.full(weights, self._square), np.zeros(self.biases), self._factor * self._slack_square]
-        free = [np.full(weights, not self.sized), np.full(self.biases, True), np.full(slacks.shape[1], False)]
-        Q = np.concatenate(curvature)
-        problem = ConvexProblem(
-            c=np.zeros(A.shape[1]),
-            A=A,
-            row_lower=self._limits[0],
-            row_upper=self._limits[1],
-            lower=np.where(np.concatenate(free), -np.inf, 0.0),
-            upper=np.full(A.shape[1], np.inf),
-            Q=sp.csc_array(sp.diags_array(Q)) if Q.any() else None,
-        )
-        self.dispatcher = Dispatcher(problem, self._solver)
+        self._arrays = MarginArrays(self._M, B, self._terms, unit_of(self._M), 1.0, solver)
+        self._separates = False
 
     def solve(self, size: float | Vector = 0.0, slack: float | Vector = 0.0) -> Hyperplane:
         """The solution for the costs a = ``size`` and c = ``slack``, each a number or as long as w and ξ.
@@ -138,44 +111,93 @@ class MarginProblem:
 
     def solve_with_duals(self, size: float | Vector = 0.0, slack: float | Vector = 0.0) -> tuple[Hyperplane, Vector | None]:
         """The same, and the multipliers of the rows if the solver gives them."""
-        a = np.broadcast_to(np.asarray(size, dtype=float), (self.d,))
-        c = np.broadcast_to(np.asarray(slack, dtype=float), (self.rows,))[self.slack]
+        a = np.broadcast_to(np.asarray(size, dtype=float), (self._M.shape[1],))
+        c = np.broadcast_to(np.asarray(slack, dtype=float), self._slack.shape)
         try:
-            solution = self._solution(a, c)
+            plane, duals = self._arrays.solve(a, c)
         except SubproblemUnsolved as unsolved:
-            if not self._hard:
-                if unsolved.claim is Claim.INFEASIBLE and not self.slack.all():
-                    raise NotSeparableError from unsolved
-                raise
-            if self._bias_unit is not None:
-                raise
-            self._examine()
-            solution = self._solution(a, c)
-        parts = np.split(solution.z, self._starts)
-        xi = np.zeros(self.rows)
-        xi[self.slack] = parts[-1]
-        v = parts[0] - parts[1] if self.sized else parts[0]
-        w, b = v / self._unit, parts[-2] / (self._bias_unit or 1.0)
+            self._examine(unsolved)
+            plane, duals = self._arrays.solve(a, c)
         if self._hard:
-            margin = float((self._M @ w + self._B @ b).min())
-            w, b = (w / margin, b / margin) if margin > 0 else (w, b)
-        plane = Hyperplane(w, b - self._shift @ w, np.maximum(xi, 0.0))
-        return plane, None if solution.row_duals is None else solution.row_duals / self._factor
+            margin = float((self._M @ plane.w + self._B @ plane.b).min())
+            plane = plane._replace(w=plane.w / margin, b=plane.b / margin) if margin > 0 else plane
+        return plane._replace(b=plane.b - self._shift @ plane.w), duals
 
-    def _solution(self, a: Vector, c: Vector) -> Solution:
-        a, c = self._factor / self._unit * a, self._factor * c
-        cost = np.concatenate([a, a] if self.sized else [np.zeros(self.d)])
-        return self.dispatcher.solve(np.concatenate([cost, np.zeros(self.biases), c]))
-
-    def _examine(self) -> None:
-        """Solvers fail on hard margins where w has to be large: try again in units of a plane that separates."""
+    def _examine(self, unsolved: SubproblemUnsolved) -> None:
+        """Solvers fail on hard margins where w has to be large. Then the units of a plane that separates are taken, in
+        which w and b are of size 1; if there is no such plane, or no use in it, the error says why nothing was found.
+        """
+        if not self._hard and unsolved.claim is Claim.INFEASIBLE and not self._slack.all():
+            raise NotSeparableError from unsolved
+        if not self._hard or self._separates:
+            raise unsolved
         w, b = separating_plane(self._M, self._B)
-        self._bias_unit = margin = float((self._M @ w + self._B @ b).min())
-        self._load(margin / float(np.linalg.norm(w)), margin)
+        margin = float((self._M @ w + self._B @ b).min())
+        unit = margin / float(np.linalg.norm(w))
+        self._arrays, self._separates = MarginArrays(self._M, self._B, self._terms, unit, margin, self._solver), True
+
+
+class Terms(NamedTuple):
+    """Which terms and rows a margin problem has: those of :class:`MarginProblem`, vectors with an entry for each row."""
+
+    sized: bool
+    square: float
+    slack: Mask
+    slack_square: Vector
+    least: Vector
+    most: Vector
+
+
+class MarginArrays:
+    """A margin problem for w = v/u and b = β/t as an LP or QP. Multiplied by f = u² (f = u if κ = 0) it is
+
+        min  f/u a'|v| + ½κ‖v‖² + f c'ξ + ½ f Σ νᵢξᵢ²    subject to    (M/u) v + (B/t) β + ξ ≥ e,  ξ ≥ 0
+
+    with the variables v, or its positive and its negative part if |w| has a cost, then β, then the slacks that there are.
+    """
+
+    def __init__(self, M: Any, B: Any, terms: Terms, unit: float, bias_unit: float, solver: str) -> None:
+        self._terms, self._unit, self._bias_unit = terms, unit, bias_unit
+        self._factor = unit**2 if terms.square else unit if terms.sized else 1.0
+        slacks = sp.eye_array(M.shape[0], format="csc")[:, np.flatnonzero(terms.slack)]
+        parts = [sp.csc_array(M * (sign / unit)) for sign in ((1.0, -1.0) if terms.sized else (1.0,))]
+        blocks = [*parts, sp.csc_array(B / bias_unit), slacks]
+        A = sp.csc_array(sp.hstack(blocks))
+        weights, self._biases = len(parts) * M.shape[1], B.shape[1]
+        self._starts = np.cumsum([block.shape[1] for block in blocks])[:-1]
+        lower = np.concatenate(
+            [np.full(weights, 0.0 if terms.sized else -np.inf), np.full(self._biases, -np.inf), np.zeros(slacks.shape[1])]
+        )
+        Q = np.concatenate(
+            [np.full(weights, terms.square), np.zeros(self._biases), self._factor * terms.slack_square[terms.slack]]
+        )
+        problem = ConvexProblem(
+            c=np.zeros(A.shape[1]),
+            A=A,
+            row_lower=terms.least,
+            row_upper=terms.most,
+            lower=lower,
+            upper=np.full(A.shape[1], np.inf),
+            Q=sp.csc_array(sp.diags_array(Q)) if Q.any() else None,
+        )
+        self._dispatcher = Dispatcher(problem, solver)
+
+    def solve(self, a: Vector, c: Vector) -> tuple[Hyperplane, Vector | None]:
+        """The solution for the costs a and c, and the multipliers of the rows, in the units of M and B."""
+        sized, slack = self._terms.sized, self._terms.slack
+        size = self._factor / self._unit * a
+        cost = [size, size] if sized else [np.zeros(len(a))]
+        solution = self._dispatcher.solve(np.concatenate([*cost, np.zeros(self._biases), self._factor * c[slack]]))
+        *parts, b, slacks = np.split(solution.z, self._starts)
+        xi = np.zeros(len(slack))
+        xi[slack] = np.maximum(slacks, 0.0)
+        w = (parts[0] - parts[1] if sized else parts[0]) / self._unit
+        duals = None if solution.row_duals is None else solution.row_duals / self._factor
+        return Hyperplane(w, b / self._bias_unit, xi), duals
 
 
 def _centred(M: Any, B: Any) -> tuple[Any, Matrix]:
-    """(M − BC, C) with C = B⁺M; a sparse M is left as it is."""
+    """(M − BC, C) with C = B⁺M, which b makes up for: Mw + Bb = (M − BC)w + B(b + Cw). A sparse M is left as it is."""
     if sp.issparse(M):
         return M, np.zeros((B.shape[1], M.shape[1]))
     dense = B.toarray() if sp.issparse(B) else B

@@ -17,16 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-
 from dcprog.errors import DataError
-from dcprog.learning.rules import LinearRule
-from dcprog.learning.samples import Data, check_data, check_positive
-from dcprog.methods.zero_norm.iterates import ZERO, Iterate, non_zero
-from dcprog.methods.zero_norm.margin import MarginProblem, rotated
+from dcprog.learning.samples import check_data, check_positive, check_samples
+from dcprog.methods.zero_norm.iterates import Iterate
+from dcprog.methods.zero_norm.steps import Margins, l1_steps, l2_steps
 from dcprog.solvers.registry import check as check_solver
-from dcprog.typing import Vector
 
 
 def l1_updates(
@@ -51,49 +46,17 @@ def l1_updates(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from dcprog.methods.zero_norm import converge
     >>> X = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]])
     >>> iterate, status = converge(l1_updates(X, [0, 0, 1, 1]))
     >>> iterate.w.round(6), iterate.features, str(status)
     (array([2., 0.]), array([0]), 'converged')
     """
-    data = check_data(X, y)
+    margins = _two_classes(X, y)
     _check_norms(p, q, (0, 1, 2), lam)
     check_solver(solver)
-    return _l1_steps(data, p, q, lam, solver)
-
-
-def _l1_steps(data: Data, p: int, q: int | None, lam: float, solver: str) -> Iterator[Iterate]:
-    signed = sp.csc_array(data.signed) if sp.issparse(data.X) else data.signed
-    size, slack = np.full(data.d, float(p != 2)), np.full(data.n, lam * (q in (0, 1)))
-    kept, slacked = np.ones(data.d, dtype=bool), np.full(data.n, q is not None)
-    problem: MarginProblem | None = None
-    iteration = 0
-    while True:
-        if problem is None:
-            problem = MarginProblem(
-                signed[:, np.flatnonzero(kept)],
-                data.y[:, None],
-                sized=p != 2,
-                square=float(p == 2),
-                slack=slacked,
-                slack_square=lam * (q == 2),
-                solver=solver,
-            )
-        plane = problem.solve(size[kept], slack)
-        iteration += 1
-        w = np.zeros(data.d)
-        w[kept] = plane.w
-        yield _iterate(data, iteration, w, plane.b, plane.xi)
-        before = kept.sum() + slacked.sum()
-        if p == 0:
-            kept = kept & non_zero(np.abs(w))
-            size[kept] = 1.0 / np.abs(w[kept])
-        if q == 0:
-            slacked = slacked & (plane.xi > ZERO)
-            slack[slacked] = lam / plane.xi[slacked]
-        if kept.sum() + slacked.sum() < before:
-            problem = None  # what is zero stays zero: the next problem is a smaller one
+    return l1_steps(margins, p, q, lam, solver)
 
 
 def l2_updates(
@@ -120,50 +83,21 @@ def l2_updates(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from dcprog.methods.zero_norm import converge
     >>> X = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]])
     >>> iterate, status = converge(l2_updates(X, [0, 0, 1, 1]))
     >>> iterate.w.round(6), iterate.features, str(status)
     (array([2., 0.]), array([0]), 'converged')
     """
-    data = check_data(X, y)
+    margins = _two_classes(X, y)
     _check_norms(p, q, (0, 2), lam)
     check_solver(solver)
-    return _l2_steps(data, p, q, lam, solver)
+    return l2_steps(margins, p, q, lam, solver)
 
 
-def _l2_steps(data: Data, p: int, q: int | None, lam: float, solver: str) -> Iterator[Iterate]:
-    X = data.X.toarray() if sp.issparse(data.X) else data.X
-    z, zeta = np.ones(data.d), np.ones(data.n)
-    kept, slacked = np.ones(data.d, dtype=bool), np.full(data.n, q is not None)
-    iteration = 0
-    while True:
-        R, U = rotated(X[:, kept] * z[kept])
-        ridge = np.where(slacked, lam / zeta**2, 0.0) if q in (0, 2) else 0.0
-        problem = MarginProblem(
-            data.y[:, None] * R,
-            data.y[:, None],
-            sized=False,
-            square=1.0,
-            slack=slacked,
-            slack_square=ridge,
-            solver=solver,
-        )
-        plane = problem.solve(slack=lam * (q == 1))
-        iteration += 1
-        w = np.zeros(data.d)
-        w[kept] = z[kept] * (U @ plane.w)
-        yield _iterate(data, iteration, w, plane.b, plane.xi)
-        if p == 0:
-            kept = kept & non_zero(np.abs(w))
-            z = np.where(kept, np.abs(w), 0.0)
-        if q == 0:
-            slacked = slacked & (plane.xi > ZERO)
-            zeta = np.where(slacked, plane.xi, 1.0)
-
-
-def _iterate(data: Data, iteration: int, w: Vector, b: Vector, xi: Vector) -> Iterate:
-    return Iterate(iteration, LinearRule(w, float(b[0]), classes=data.classes, feature_names=data.names), xi)
+def _two_classes(X: Any, y: Any) -> Margins:
+    return Margins(check_samples(check_data(X, y), None))
 
 
 def _check_norms(p: int, q: int | None, norms: tuple[int, ...], lam: float) -> None:

@@ -8,23 +8,31 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from dcprog.errors import DataError
-from dcprog.learning.multiclass import ArgmaxRule, check_constraints, margin_rows
+from dcprog.learning.multiclass import ArgmaxRule, check_constraints
 from dcprog.learning.rules import LinearRule
-from dcprog.learning.samples import Samples, check_data, check_flag, check_positions, check_samples, check_varying, varying
+from dcprog.learning.samples import (
+    Samples,
+    check_flag,
+    check_positions,
+    check_samples,
+    check_varying,
+    dense,
+    varying,
+)
 from dcprog.methods.filters import fisher_score
 from dcprog.methods.zero_norm.elimination import ShrinkingSVM
 from dcprog.methods.zero_norm.iterates import Iterate
 from dcprog.methods.zero_norm.multiclass import multiclass_updates
 from dcprog.methods.zero_norm.multiplicative import l1_updates, l2_updates
 from dcprog.methods.zero_norm.separation import maximal_margin
+from dcprog.methods.zero_norm.steps import Margins
 from dcprog.solvers.registry import check as check_solver
 from dcprog.typing import Indices, Matrix, Vector
 
 LONGEST = 200
-"""AROM iterations that have not come down to r features by then are not going to."""
+"""The limit of AROM iterations: a run with more than r features by then does not get down to r."""
 
 
 def arom_features(
@@ -80,19 +88,8 @@ def arom_reduced(
 
     Parameters
     ----------
-    X, y : array_like
-        Training data of two or more classes: samples in rows, dense or sparse, and their labels.
-    r : int
-        How many, from 1 to the number of features that are not constant.
-    norm : 1 or 2
-        ℓ1 (an LP a step) or ℓ2 (a QP a step).
-    constraints : str
-        Of three or more classes, ``"weston_watkins"`` or ``"one_vs_rest"``:
-        :func:`dcprog.methods.zero_norm.multiclass_updates`.
-    lam : float, optional
-        λ > 0 allows slacks that cost λ each. By default none are allowed, which takes separable classes.
-    solver : str
-        Of the LPs or QPs: a name that ``dcprog.available_solvers()`` lists, or ``"auto"``.
+    X, y, r, norm, constraints, lam, solver
+        As for :func:`arom_features`.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((30, 50)); y = X[:, 7] + X[:, 11] > 0
@@ -101,12 +98,11 @@ def arom_reduced(
     (True, array([ 7, 11]))
     """
     samples = _checked(X, y, r)
-    iterate = _last_above(arom_iterates(X, y, norm=norm, constraints=constraints, lam=lam, solver=solver), r)
+    iterate = _last_above(arom_iterates(samples, None, norm=norm, constraints=constraints, lam=lam, solver=solver), r)
     sizes = _counted(iterate)
     if np.count_nonzero(sizes) < r:
-        X = samples.X.toarray() if sp.issparse(samples.X) else samples.X
         machines = _machines(samples, np.inf if lam is None else lam, solver)
-        squares = _squares(np.array([machine.weights(X) for machine in machines]))
+        squares = _squares(np.array([machine.weights(dense(samples.X)) for machine in machines]))
         sizes = np.where(sizes > 0, 1.0 + sizes / sizes.max(initial=1.0), squares / squares.max())
     return iterate, np.sort(np.argsort(-sizes, kind="stable")[:r])
 
@@ -124,17 +120,8 @@ def arom_iterates(
 
     Parameters
     ----------
-    X, y : array_like
-        Training data of two or more classes: samples in rows, dense or sparse, and their labels.
-    norm : 1 or 2
-        ℓ1 (an LP a step) or ℓ2 (a QP a step).
-    constraints : str
-        Of three or more classes, ``"weston_watkins"`` or ``"one_vs_rest"``:
-        :func:`dcprog.methods.zero_norm.multiclass_updates`.
-    lam : float, optional
-        λ > 0 allows slacks that cost λ each. By default none are allowed, which takes separable classes.
-    solver : str
-        Of the LPs or QPs: a name that ``dcprog.available_solvers()`` lists, or ``"auto"``.
+    X, y, norm, constraints, lam, solver
+        As for :func:`arom_features`.
 
     >>> X = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]])
     >>> next(arom_iterates(X, [0, 0, 1, 1], norm=1)).features
@@ -142,12 +129,13 @@ def arom_iterates(
     """
     check_constraints(constraints)
     check_solver(solver)
-    if len(check_samples(X, y).classes) > 2:
-        return multiclass_updates(X, y, norm=norm, constraints=constraints, lam=lam, solver=solver)
+    samples = check_samples(X, y)
+    if len(samples.classes) > 2:
+        return multiclass_updates(samples, None, norm=norm, constraints=constraints, lam=lam, solver=solver)
     if norm not in (1, 2):
         raise DataError(f"norm is {norm!r}, expected 1 or 2: ℓ1- or ℓ2-AROM")
     steps = l1_updates if norm == 1 else l2_updates
-    return steps(X, y, solver=solver) if lam is None else steps(X, y, q=1, lam=lam, solver=solver)
+    return steps(samples, None, solver=solver) if lam is None else steps(samples, None, q=1, lam=lam, solver=solver)
 
 
 def _last_above(iterates: Iterator[Iterate], r: int) -> Iterate:
@@ -184,8 +172,8 @@ def corr_features(X: Any, y: Any, r: int) -> Indices:
     >>> corr_features([[0.0, 1.0, 5.0], [2.0, 1.0, 5.0], [4.0, 2.0, 5.0], [6.0, 2.0, 5.0]], [0, 0, 1, 1], 1)
     array([1])
     """
-    _checked(X, y, r)
-    return np.sort(np.argsort(-fisher_score(X, y), kind="stable")[:r])
+    samples = _checked(X, y, r)
+    return np.sort(np.argsort(-fisher_score(samples, None), kind="stable")[:r])
 
 
 def rfe_features(X: Any, y: Any, r: int, *, halving: bool = False, lam: float = np.inf, solver: str = "auto") -> Indices:
@@ -217,7 +205,7 @@ def rfe_features(X: Any, y: Any, r: int, *, halving: bool = False, lam: float = 
     samples = _checked(X, y, r)
     _check_cost(lam)
     check_flag(halving=halving)
-    X = samples.X.toarray() if sp.issparse(samples.X) else samples.X
+    X = dense(samples.X)
     machines = _machines(samples, lam, solver)
     kept, K, exact = np.arange(X.shape[1]), X @ X.T, X.shape[1]
     while len(kept) > r:
@@ -225,7 +213,7 @@ def rfe_features(X: Any, y: Any, r: int, *, halving: bool = False, lam: float = 
         part = X[:, kept]
         order = np.argsort(-_squares(np.array([machine.weights(part, K) for machine in machines])), kind="stable")
         gone, kept = X[:, kept[order[keep:]]], np.sort(kept[order[:keep]])
-        if keep <= exact // 2:  # what was subtracted leaves rounding errors
+        if keep <= exact // 2:  # subtractions leave rounding errors: compute it anew now and then
             K, exact = X[:, kept] @ X[:, kept].T, keep
         else:
             K = K - gone @ gone.T
@@ -265,22 +253,15 @@ def retrain(
     >>> rule.w.round(6), rule.predict([[1.4, 0.0], [1.6, 0.0]])
     (array([2., 0.]), array(['a', 'b'], dtype='<U1'))
     """
-    samples = check_samples(X, y)
-    d, Q = samples.X.shape[1], len(samples.classes)
-    chosen = np.unique(check_positions("features", features, d))
+    samples = _of_classes(X, y)
+    chosen = np.unique(check_positions("features", features, samples.X.shape[1]))
     _check_cost(lam)
     check_constraints(constraints)
-    part = samples._replace(X=samples.X[:, chosen])
-    if Q > 2:
-        plane = maximal_margin(*margin_rows(part, constraints), p, lam, solver)
-        W = np.zeros((Q, d))
-        W[:, chosen] = plane.w.reshape(Q, -1)
-        return ArgmaxRule(W, plane.b, samples.classes, samples.names)
-    data = check_data(part.X, y)
-    plane = maximal_margin(data.signed, data.y[:, None], p, lam, solver)
-    w = np.zeros(d)
-    w[chosen] = plane.w
-    return LinearRule(w, float(plane.b[0]), classes=data.classes, feature_names=samples.names)
+    margins = Margins(samples, constraints)
+    plane = maximal_margin(*margins.rows(samples.X[:, chosen]), p, lam, solver)
+    W = np.zeros((margins.blocks, samples.X.shape[1]))
+    W[:, chosen] = plane.w.reshape(margins.blocks, -1)
+    return margins.classifier(W, plane.b)
 
 
 def _machines(samples: Samples, lam: float, solver: str) -> list[ShrinkingSVM]:
@@ -300,10 +281,16 @@ def _check_cost(lam: float) -> None:
         raise DataError(f"lam is {lam!r}, expected a number > 0, or infinity")
 
 
-def _checked(X: Any, y: Any, r: int) -> Samples:
+def _of_classes(X: Any, y: Any) -> Samples:
+    """The samples, of at least two classes."""
     samples = check_samples(X, y)
     if len(samples.classes) < 2:
         raise DataError(f"y has {len(samples.classes)} class(es), expected at least 2")
+    return samples
+
+
+def _checked(X: Any, y: Any, r: int) -> Samples:
+    samples = _of_classes(X, y)
     check_varying("selection", samples.X)
     available = int(varying(samples.X).sum())
     if isinstance(r, bool) or not (isinstance(r, Integral) and 1 <= r <= available):

@@ -1,10 +1,11 @@
-"""Clarabel: an interior-point method on the homogeneous embedding, for LP and convex QP (Goulart & Chen, 2024)."""
+"""Clarabel: an interior-point method on the homogeneous embedding, for LP, QP and cones (Goulart & Chen, 2024)."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -12,12 +13,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Answer, Claim
+from dcprog.convex.change import same_pattern
 from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.errors import CapabilityError
+from dcprog.solvers.adapters.clarabel_cones import Lifted, resized
 from dcprog.solvers.adapters.piqp import sparse_operations
-from dcprog.solvers.adapters.qp import INFINITY, answer, apply_options, hessian_of, rows_of
+from dcprog.solvers.adapters.qp import INFINITY, Rows, answer, apply_options, hessian_of, rows_of
 from dcprog.solvers.base import Feature, Session, Solver
-from dcprog.typing import Vector
+from dcprog.typing import Sparse, Vector
 
 CLAIMS = {
     "Solved": Claim.OPTIMAL,
@@ -27,6 +30,7 @@ CLAIMS = {
     "DualInfeasible": Claim.UNBOUNDED,
     "AlmostDualInfeasible": Claim.UNBOUNDED,
     "MaxTime": Claim.TIME_LIMIT,
+    "InsufficientProgress": Claim.OPTIMAL,  # mostly a little short of 1e-10, which the certificate does not ask for
 }
 SET_UP_RATE = 5e8
 """Operations of one factorisation for a second of set-up: 4e8 to 2e9 on problems that take more than 0.05 s."""
@@ -41,14 +45,19 @@ class Clarabel(Solver):
     name = "clarabel"
     module = "clarabel"
     distribution = "clarabel"
-    install = "pip install 'dcprog[solvers]'"
-    classes = frozenset({ProblemClass.LP, ProblemClass.QP})
-    features = Feature.DUALS | Feature.LINEAR_ROWS
-    ranks = MappingProxyType({ProblemClass.LP: 20, ProblemClass.QP: 30})
+    install = "comes with dcprog"
+    classes = frozenset({ProblemClass.LP, ProblemClass.QP, ProblemClass.CONIC})
+    features = Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS | Feature.CONES
+    ranks = MappingProxyType({ProblemClass.LP: 20, ProblemClass.QP: 30, ProblemClass.CONIC: 10})
     interruptible = False
 
     def estimate_seconds(self, problem: ConvexProblem) -> float:
         return sparse_operations(problem) / SET_UP_RATE
+
+    def missing(self, problem: ConvexProblem) -> str | None:
+        if problem.problem_class is ProblemClass.NLP:
+            return None if problem.is_conic else "some function of this subproblem has no conic form"
+        return super().missing(problem)
 
     def open(self, problem: ConvexProblem, options: Mapping[str, Any]) -> Session:
         return ClarabelSession(problem, options)
@@ -60,27 +69,59 @@ class ClarabelSession(Session):
     def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         import clarabel
 
-        self.problem = problem
-        self.rows = rows_of(problem, (problem.lower > -INFINITY) | (problem.upper < INFINITY))
+        self.problem, self.rows = problem, _all_rows(problem)
         lower, upper, eq = self.rows.lower, self.rows.upper, self.rows.equality
         self.equal, self.above, self.below = (
             np.flatnonzero(k) for k in (eq, ~eq & (upper < np.inf), ~eq & (lower > -np.inf))
         )
-        K = self.rows.K.tocsr()
-        G = sp.csc_matrix(sp.vstack([K[self.equal], K[self.above], -K[self.below]]))
-        b = np.concatenate([upper[self.equal], upper[self.above], -lower[self.below]])
         self.settings = settings = clarabel.DefaultSettings()
         settings.verbose, settings.max_threads = False, 1
         settings.presolve_enable = False  # it would drop rows, and then the cost could not be changed any more
         settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = 1e-10
         settings.reduced_tol_feas = settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = 1e-7
+        if problem.constraints or problem.smooth is not None:  # where functions bend, z is as good as the root of the gap
+            settings.tol_gap_abs = settings.tol_gap_rel = 1e-12
         apply_options("clarabel", settings, options)
         self.limit, settings.time_limit = settings.time_limit, np.inf
         cones = [clarabel.ZeroConeT(len(self.equal)), clarabel.NonnegativeConeT(len(self.above) + len(self.below))]
-        self.data = sp.triu(hessian_of(problem), format="csc"), problem.c, G, b, cones, settings
+        self.lifted = Lifted(problem) if problem.smooth is not None or problem.constraints else None
+        if self.lifted is not None:
+            cones += self.lifted.rows()[2]
+            settings.chordal_decomposition_enable = False  # it would forbid another cost, too
+        self.cones = cones
         if options:
             self._check(options)
         self.solver: Any = None
+
+    def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
+        if "constraints" in moved:
+            return "cones are laid out when the problem is opened"
+        rows = _all_rows(problem)
+        refusal = self.rows.differs(rows)
+        if refusal is not None:
+            return refusal
+        if not same_pattern(hessian_of(problem), hessian_of(self.problem)):
+            return "Q has another pattern"
+        self.problem, self.rows = problem, rows
+        if self.solver is not None:
+            P, G, b = self._data()
+            self.solver.update(b=b, **({"P": P.data, "A": G.data} if moved & {"A", "Q"} else {}))
+        return None
+
+    def _data(self) -> tuple[Sparse, Sparse, Vector]:
+        """The upper triangle of Q, G and b."""
+        K, lower, upper = self.rows.K.tocsr(), self.rows.lower, self.rows.upper
+        G = sp.csc_matrix(sp.vstack([K[self.equal], K[self.above], -K[self.below]]))
+        b = np.concatenate([upper[self.equal], upper[self.above], -lower[self.below]])
+        P = hessian_of(self.problem)
+        if self.lifted is not None:
+            ours, right, _ = self.lifted.rows()
+            P, b = self.lifted.hessian(P), np.append(b, right)
+            G = sp.csc_matrix(sp.vstack([resized(G, self.lifted.size), ours]))
+        return sp.triu(P, format="csc"), G, b
+
+    def _cost(self, c: Vector) -> Vector:
+        return c if self.lifted is None else self.lifted.cost(c)
 
     def _check(self, options: Mapping[str, Any]) -> None:
         """Refuse values that a setting does not take, on the smallest problem there is."""
@@ -100,8 +141,9 @@ class ClarabelSession(Session):
         if self.solver is None:
             if limit < np.inf and (estimate := Clarabel().estimate_seconds(self.problem)) >= limit:
                 return Answer(Claim.TIME_LIMIT, message=f"its set-up takes about {estimate:.1g} s")
-            self.solver = clarabel.DefaultSolver(*self.data)
-        self.solver.update(q=c)
+            P, G, b = self._data()
+            self.solver = clarabel.DefaultSolver(P, self._cost(self.problem.c), G, b, self.cones, self.settings)
+        self.solver.update(q=self._cost(c))
         # One that is left to itself ends at its next iteration, and is not used again.
         solver, self.solver = self.solver, None
         found = _run(solver, deadline)
@@ -112,9 +154,19 @@ class ClarabelSession(Session):
         y = np.zeros(len(self.rows.lower))
         y[self.equal] = -s[: k[0]]
         y[self.above] -= s[k[0] : k[1]]
-        y[self.below] += s[k[1] :]
-        claim = CLAIMS.get(status, Claim.FAILED)
-        return answer(self.problem, c, claim, np.array(found.x), self.rows.duals(y), status, found.iterations)
+        k_end = k[1] + len(self.below)
+        y[self.below] += s[k[1] : k_end]
+        claim, z = CLAIMS.get(status, Claim.FAILED), np.array(found.x)[: self.problem.n]
+        whole = answer(self.problem, c, claim, z, self.rows.duals(y), status, found.iterations)
+        if self.lifted is None or whole.z is None:
+            return whole
+        mu, v = self.lifted.duals(s[k_end:])
+        return replace(whole, constraint_duals=mu, cone_duals=v)
+
+
+def _all_rows(problem: ConvexProblem) -> Rows:
+    """The rows, and the variables that have a bound as further ones."""
+    return rows_of(problem, (problem.lower > -INFINITY) | (problem.upper < INFINITY))
 
 
 def _run(solver: Any, deadline: float) -> Any:

@@ -73,8 +73,8 @@ class HighsSession(Session):
         if self._loaded is None and limit < min(QP_SECONDS, Highs().estimate_seconds(self._problem)):
             return Answer(Claim.TIME_LIMIT, message="there is no time for one iteration")
         self._model.change_costs(c * self._scale)
-        if self._solved and self._is_lp:
-            self._model.use_primal_simplex()
+        if self._is_lp:
+            self._model.use_primal_simplex(self._solved)
         began = time.perf_counter()
         claim, message = self._model.run(time_limit if self._is_lp else limit)
         if claim is Claim.FAILED and time.perf_counter() - began >= limit:
@@ -97,8 +97,25 @@ class HighsSession(Session):
         problem = self._problem
         if not self._is_lp:  # rows without a limit, beside one with two, make HiPO overwrite memory
             self._rows = rows_of(problem, np.zeros(problem.n, dtype=bool))
-            problem = replace(problem, A=self._rows.K, row_lower=self._rows.lower, row_upper=self._rows.upper)
+            problem = _over(problem, self._rows)
         return HighsModel(problem, self._options)
+
+    def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
+        before, self._problem = self._problem, problem
+        if self._loaded is None:
+            return None
+        if self._is_lp:
+            self._loaded.change(before, problem, moved)
+            self._solved = False  # the last basis may be infeasible now
+            return None
+        assert self._rows is not None
+        rows = rows_of(problem, np.zeros(problem.n, dtype=bool))
+        refusal = self._rows.differs(rows)
+        if refusal is not None:
+            return refusal
+        old, self._rows = self._rows, rows
+        self._loaded.change(_over(before, old), _over(problem, rows), moved)
+        return None
 
     def bookmark(self) -> None:
         if self._is_lp:
@@ -112,3 +129,8 @@ class HighsSession(Session):
         """The last ``new`` columns of ``problem`` are new."""
         self._problem, k = problem, problem.n - new
         self._model.add_columns(problem.c[k:], problem.A[:, k:], problem.lower[k:], problem.upper[k:])
+
+
+def _over(problem: ConvexProblem, rows: Rows) -> ConvexProblem:
+    """``problem`` with those of its rows that limit something."""
+    return replace(problem, A=rows.K, row_lower=rows.lower, row_upper=rows.upper)

@@ -25,6 +25,7 @@ class HighsModel:
         self.highs = highspy.Highs()
         self.options = dict(options)
         self._bookmark: Any = None
+        self._primal = False
         for key, value in ({"output_flag": False, "threads": 1} | self.options).items():
             self._set(key, value)
         status = self.highs.passModel(_highs_lp(problem))
@@ -50,6 +51,26 @@ class HighsModel:
         """Bounds of all columns."""
         self.highs.changeColsBounds(len(lower), _range(len(lower)), lower, upper)
 
+    def change(self, before: ConvexProblem, now: ConvexProblem, moved: frozenset[str]) -> None:
+        """From one problem to another of the same pattern, whose fields ``moved`` are others; the basis stays."""
+        if "A" in moved:
+            self._change_entries(before, now)
+        if moved & {"row_lower", "row_upper"}:
+            self.change_row_limits(now.row_lower, now.row_upper)
+        if moved & {"lower", "upper"}:
+            self.change_bounds(now.lower, now.upper)
+        if "Q" in moved and now.Q is not None:
+            self._accepted(self.highs.passHessian(_highs_hessian(now.Q)))
+
+    def _change_entries(self, before: ConvexProblem, now: ConvexProblem) -> None:
+        """The entries of A that are others, each by a call of HiGHS."""
+        old, new = sp.csc_array(before.A), sp.csc_array(now.A)
+        others = np.flatnonzero(old.data != new.data)
+        columns = np.searchsorted(new.indptr, others, side="right") - 1
+        rows, values = new.indices[others].tolist(), new.data[others].tolist()
+        for status in set(map(self.highs.changeCoeff, rows, columns.tolist(), values)):
+            self._accepted(status)
+
     def add_columns(self, c: Vector, A: Sparse, lower: Vector, upper: Vector) -> None:
         """New columns behind the others; A has all rows."""
         A = sp.csc_array(A)
@@ -60,10 +81,11 @@ class HighsModel:
         A = sp.csr_array(A)
         self._accepted(self.highs.addRows(len(lower), lower, upper, A.nnz, A.indptr[:-1], A.indices, A.data))
 
-    def use_primal_simplex(self) -> None:
+    def use_primal_simplex(self, primal: bool = True) -> None:
         """For LPs whose last basis is still primal feasible, as it is after a change of costs or with new columns."""
-        if "simplex_strategy" not in self.options:
-            self.highs.setOptionValue("simplex_strategy", PRIMAL_SIMPLEX)
+        if "simplex_strategy" not in self.options and primal is not self._primal:
+            self.highs.setOptionValue("simplex_strategy", PRIMAL_SIMPLEX if primal else DUAL_SIMPLEX)
+            self._primal = primal
 
     def bookmark(self) -> None:
         """Remember the basis."""
@@ -112,6 +134,7 @@ class HighsModel:
         self.highs.clearSolver()
         if "simplex_strategy" not in self.options:
             self.highs.setOptionValue("simplex_strategy", DUAL_SIMPLEX)
+            self._primal = False
         self.highs.run()
         return self.highs.getModelStatus()
 

@@ -101,12 +101,18 @@ class Ipopt(Solver):
     distribution = "cyipopt-wheels"
     install = "comes with dcprog where it has a wheel; else conda install -c conda-forge cyipopt; solver='auto' does without"
     classes = frozenset(ProblemClass)
-    features = Feature.WARM_START | Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS
-    ranks = MappingProxyType({ProblemClass.LP: 40, ProblemClass.QP: 50, ProblemClass.NLP: 20})
+    features = Feature.WARM_START | Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS | Feature.CONES
+    ranks = MappingProxyType({ProblemClass.LP: 40, ProblemClass.QP: 50, ProblemClass.CONIC: 20, ProblemClass.NLP: 20})
     interruptible = False  # within a factorisation
 
     def estimate_seconds(self, problem: ConvexProblem) -> float:
         return sparse_operations(_with_hessian(problem)) / FACTORISATION_RATE
+
+    def missing(self, problem: ConvexProblem) -> str | None:
+        kinds = {kind for cone in problem.cones if cone is not None for kind in cone.kinds}
+        if kinds - {"second-order"}:
+            return "it takes second-order cones only, since others are nowhere smooth"
+        return super().missing(problem)
 
     def version(self) -> str | None:
         return super().version() or version_of("cyipopt")
@@ -145,6 +151,12 @@ class _Session(Session):
         self._callbacks = Callbacks(problem)
         self._ipopt = self._callbacks.load()
         self._last: tuple[Vector, _Point] | None = None
+
+    def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
+        refusal = self._callbacks.change(problem)
+        if refusal is None:
+            self._problem = problem
+        return refusal
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         deadline = time.monotonic() + (1e9 if time_limit is None else time_limit)
@@ -236,7 +248,9 @@ def _with_hessian(problem: ConvexProblem) -> ConvexProblem:
 def _constant_parts(problem: ConvexProblem) -> dict[str, str]:
     """Derivatives that Ipopt need ask for only once per solve."""
     linear = {} if problem.constraints else {"jac_c_constant": "yes", "jac_d_constant": "yes"}
-    return linear if problem.problem_class is ProblemClass.NLP else {**linear, "hessian_constant": "yes"}
+    return (
+        linear if problem.problem_class in (ProblemClass.CONIC, ProblemClass.NLP) else {**linear, "hessian_constant": "yes"}
+    )
 
 
 def _first_mu(c: Vector, previous: Vector) -> float:

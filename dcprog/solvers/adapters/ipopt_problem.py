@@ -42,6 +42,19 @@ def guarded(callback: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _shift(new: ConvexProblem, old: ConvexProblem) -> Vector | str:
+    """How far the limits of each row have moved, both by the same where there are two; or what is against that."""
+    finite_lower, finite_upper = np.isfinite(old.row_lower), np.isfinite(old.row_upper)
+    came = (np.isfinite(new.row_lower) != finite_lower) | (np.isfinite(new.row_upper) != finite_upper)
+    if came.any():
+        return "a limit of a row came or went"
+    lower = np.where(finite_lower, new.row_lower, 0.0) - np.where(finite_lower, old.row_lower, 0.0)
+    upper = np.where(finite_upper, new.row_upper, 0.0) - np.where(finite_upper, old.row_upper, 0.0)
+    if (finite_lower & finite_upper & (lower != upper)).any():
+        return "Ipopt keeps the distance of a row's limits that it was loaded with"
+    return np.where(finite_lower, lower, upper)
+
+
 class Callbacks:
     """What ``cyipopt.Problem`` calls. Free rows are left out.
 
@@ -50,23 +63,49 @@ class Callbacks:
     """
 
     def __init__(self, problem: ConvexProblem) -> None:
-        self.problem, self.c = problem, problem.c
+        self.c = problem.c
         self.rows = np.flatnonzero(np.isfinite(problem.row_lower) | np.isfinite(problem.row_upper))
         self.padding = max(0, int(problem.equality.sum() - (problem.lower < problem.upper).sum()))
         self.size = problem.n + self.padding
+        self._phi = SmoothSum([], problem.n) if problem.smooth is None else problem.smooth
+        self._take(problem)
+        self.shift = np.zeros(len(self.rows))
+        """What is subtracted from each row: Ipopt keeps the limits that it was loaded with, and rows may move theirs."""
+        self.loaded = problem
+        self.error: BaseException | None = None
+        self.iterations = 0
+
+    def _take(self, problem: ConvexProblem) -> None:
+        self.problem = problem
         self._A = sp.csr_array(problem.A)[self.rows].tocoo()
         if len(self.rows) and not self._A.nnz:  # Ipopt refuses rows without a single coefficient
             self._A = sp.coo_array(([0.0], ([0], [0])), shape=self._A.shape)
         self._Q = sp.coo_array((problem.n, problem.n) if problem.Q is None else sp.tril(problem.Q))
-        self._phi = SmoothSum([], problem.n) if problem.smooth is None else problem.smooth
-        self.error: BaseException | None = None
-        self.iterations = 0
+
+    def change(self, problem: ConvexProblem) -> str | None:
+        """Numbers of ``problem`` are what Ipopt is told from now on; or why that cannot be."""
+        old, loaded = self.problem, self.loaded
+        if not (np.array_equal(problem.lower, loaded.lower) and np.array_equal(problem.upper, loaded.upper)):
+            return "Ipopt keeps the bounds that it was loaded with"
+        shift = _shift(problem, loaded)
+        if isinstance(shift, str):
+            return shift
+        before = self._structure()
+        self._take(problem)
+        if not all(np.array_equal(a, b) for a, b in zip(before, self._structure(), strict=True)):
+            self._take(old)
+            return "a matrix has another pattern"
+        self.shift = shift[self.rows]
+        return None
+
+    def _structure(self) -> tuple[Indices, ...]:
+        return (*self.jacobianstructure(), *self.hessianstructure())
 
     def load(self) -> Any:
         """A ``cyipopt.Problem`` that calls this object."""
         import cyipopt
 
-        p, pad, free = self.problem, np.ones(self.padding), np.full(len(self.problem.constraints), -np.inf)
+        p, pad, free = self.loaded, np.ones(self.padding), np.full(len(self.problem.constraints), -np.inf)
         return cyipopt.Problem(
             n=self.size,
             m=len(self.rows) + len(free),
@@ -95,7 +134,7 @@ class Callbacks:
 
     @guarded
     def constraints(self, z: Vector) -> Vector:
-        return np.append(self._A @ z, [psi.value(z) for psi in self.problem.constraints])
+        return np.append(self._A @ z - self.shift, [psi.value(z) for psi in self.problem.constraints])
 
     @guarded
     def jacobian(self, z: Vector) -> Vector:

@@ -12,10 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Answer, Claim
+from dcprog.convex.change import same_pattern
 from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.errors import CapabilityError
 from dcprog.solvers.adapters.piqp import sparse_operations
-from dcprog.solvers.adapters.qp import INFINITY, answer, apply_options, hessian_of, rows_of
+from dcprog.solvers.adapters.qp import INFINITY, Rows, answer, apply_options, hessian_of, rows_of
 from dcprog.solvers.base import Feature, Session, Solver
 from dcprog.typing import Sparse, Vector
 
@@ -65,7 +66,7 @@ class OSQPSession(Session):
         import osqp
 
         self.problem = problem
-        self.rows = rows_of(problem, (problem.lower > -INFINITY) | (problem.upper < INFINITY))
+        self.rows = _all_rows(problem)
         self.statuses = {status.value: status.name for status in osqp.SolverStatus}
         self.solver = osqp.OSQP(algebra="builtin")  # the others use several threads, or a graphics card
         self.settings = self.solver.ext.OSQPSettings()
@@ -79,12 +80,27 @@ class OSQPSession(Session):
 
     def _load(self) -> None:
         """The set-up, which factors the matrix: seconds for a large one, so that it belongs to the first solve."""
-        problem = self.problem
-        # A last equation 0'z = 0: without an active row OSQP does not polish, and says so on stdout whatever its verbosity.
-        K = sp.csc_matrix(sp.vstack([self.rows.K, sp.csr_array((1, problem.n))]))
-        lower, upper = np.append(self.rows.lower, 0.0), np.append(self.rows.upper, 0.0)
-        self._set_up(self.solver, hessian_of(problem), problem.c, K, lower, upper)
+        self._set_up(self.solver, hessian_of(self.problem), self.problem.c, *self._rows())
         self.ready = True
+
+    def _rows(self) -> tuple[Sparse, Vector, Vector]:
+        # A last equation 0'z = 0: without an active row OSQP does not polish, and says so on stdout whatever its verbosity.
+        K = sp.csc_matrix(sp.vstack([self.rows.K, sp.csr_array((1, self.problem.n))]))
+        return K, np.append(self.rows.lower, 0.0), np.append(self.rows.upper, 0.0)
+
+    def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
+        rows = _all_rows(problem)
+        refusal = self.rows.differs(rows)
+        if refusal is not None:
+            return refusal
+        if not same_pattern(hessian_of(problem), hessian_of(self.problem)):
+            return "Q has another pattern"
+        self.problem, self.rows = problem, rows
+        if self.ready:
+            K, lower, upper = self._rows()
+            P = sp.triu(hessian_of(problem), format="csc")
+            self.solver.update(l=lower, u=upper, **({"Px": P.data, "Ax": K.data} if moved & {"A", "Q"} else {}))
+        return None
 
     def _set_up(self, solver: Any, Q: Sparse, c: Vector, K: Sparse, lower: Vector, upper: Vector) -> None:
         import osqp
@@ -125,3 +141,8 @@ class OSQPSession(Session):
         claim = CLAIMS.get(status, Claim.FAILED)
         found_answer = answer(self.problem, c, claim, np.array(found.x), row_duals, status, found.info.iter)
         return found_answer, found.info.status_polish == 1
+
+
+def _all_rows(problem: ConvexProblem) -> Rows:
+    """The rows, and the variables that have a bound as further ones."""
+    return rows_of(problem, (problem.lower > -INFINITY) | (problem.upper < INFINITY))

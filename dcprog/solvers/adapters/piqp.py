@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Answer, Claim
+from dcprog.convex.change import same_pattern
 from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.solvers.adapters.qp import INFINITY, answer, apply_options, hessian_of, rows_of
 from dcprog.solvers.base import Feature, Session, Solver
@@ -81,21 +82,43 @@ class PIQPSession(Session):
 
         self.problem = problem
         # An interval of width zero has no interior: fixed variables are equations here.
-        fixed = problem.lower == problem.upper
-        self.rows = rows_of(problem, fixed)
-        Q, K, eq = hessian_of(problem), self.rows.K.tocsr(), self.rows.equality
-        dense = options["kkt_solver"] == piqp.dense_cholesky if "kkt_solver" in options else is_dense(problem)
-        self.solver = piqp.DenseSolver() if dense else piqp.SparseSolver()
+        self._fixed = problem.lower == problem.upper
+        self.rows = rows_of(problem, self._fixed)
+        self._dense = options["kkt_solver"] == piqp.dense_cholesky if "kkt_solver" in options else is_dense(problem)
+        self.solver = piqp.DenseSolver() if self._dense else piqp.SparseSolver()
         settings = self.solver.settings
         settings.eps_abs = settings.eps_rel = settings.eps_duality_gap_abs = settings.eps_duality_gap_rel = 1e-11
         apply_options("piqp", settings, options)
-        equations, limits = K[eq].tocsc(), K[~eq].tocsc()
-        if dense:
-            Q, equations, limits = Q.toarray(), equations.toarray(), limits.toarray()
-        lower = np.where(fixed | (problem.lower <= -INFINITY), -np.inf, problem.lower)
-        upper = np.where(fixed | (problem.upper >= INFINITY), np.inf, problem.upper)
-        sides = self.rows.lower[eq], limits, self.rows.lower[~eq], self.rows.upper[~eq]
-        self.solver.setup(Q, problem.c, equations, *sides, lower, upper)
+        self.solver.setup(c=problem.c, **self._matrices(), **self._limits())
+
+    def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
+        if not np.array_equal(problem.lower == problem.upper, self._fixed):
+            return "a variable was fixed, or is so no more"
+        rows = rows_of(problem, self._fixed)
+        refusal = self.rows.differs(rows)
+        if refusal is not None:
+            return refusal
+        if not same_pattern(hessian_of(problem), hessian_of(self.problem)):
+            return "Q has another pattern"
+        self.problem, self.rows = problem, rows
+        self.__dict__.pop("_iteration", None)
+        self.solver.update(**(self._matrices() if moved & {"A", "Q"} else {}), **self._limits())
+        return None
+
+    def _matrices(self) -> dict[str, Any]:
+        K, eq = self.rows.K.tocsr(), self.rows.equality
+        matrices = {"P": hessian_of(self.problem), "A": K[eq].tocsc(), "G": K[~eq].tocsc()}
+        return {name: matrix.toarray() for name, matrix in matrices.items()} if self._dense else matrices
+
+    def _limits(self) -> dict[str, Vector]:
+        problem, rows, eq = self.problem, self.rows, self.rows.equality
+        return {
+            "b": rows.lower[eq],
+            "h_l": rows.lower[~eq],
+            "h_u": rows.upper[~eq],
+            "x_l": np.where(self._fixed | (problem.lower <= -INFINITY), -np.inf, problem.lower),
+            "x_u": np.where(self._fixed | (problem.upper >= INFINITY), np.inf, problem.upper),
+        }
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         if time_limit is not None and (time_limit <= 0 or time_limit < self._estimate(time_limit)):

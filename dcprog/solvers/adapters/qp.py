@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Answer, Claim
+from dcprog.convex.change import same_pattern
 from dcprog.convex.problem import ConvexProblem
 from dcprog.errors import CapabilityError, unknown_name
 from dcprog.solvers.rays import proved
@@ -37,6 +38,18 @@ class Rows:
     def equality(self) -> Mask:
         """Mask of the rows that are equations."""
         return np.equal(self.lower, self.upper)
+
+    def differs(self, other: Rows) -> str | None:
+        """Why what holds these rows cannot take the ``other`` ones in place: a row has come, gone, or changed its kind."""
+        if not np.array_equal(self.kept, other.kept):
+            return "a row was switched on or off"
+        if not np.array_equal(self.equality, other.equality):
+            return "a row became an equation, or is none any more"
+        if not all(
+            np.array_equal(np.isinf(getattr(self, name)), np.isinf(getattr(other, name))) for name in ("lower", "upper")
+        ):
+            return "a limit came or went"
+        return None if same_pattern(self.K, other.K) else "a matrix has another pattern"
 
     def duals(self, y: Vector) -> Vector:
         """Duals of all rows of A, given those of K."""

@@ -117,6 +117,12 @@ class BoxSession(Session):
     def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         self.problem, self.options = problem, options
 
+    def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
+        if not problem.is_box:
+            return "a row was switched on"
+        self.problem = problem
+        return None
+
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         from scipy.optimize import Bounds, minimize
 

@@ -58,11 +58,19 @@ class ActiveSetSession(Session):
     sets, pivoting from a rough solution, or PIQP."""
 
     def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
-        self._problem, self._options = problem, dict(options)
-        self._pivoting = Pivoting(problem)
+        self._options = dict(options)
         self._active: Active | None = None
+        self._primal, self._of_dual, self._exact = (_Kept(o) for o in (ROUGH | self._options,) * 2 + (self._options,))
+        self._take(problem)
+
+    def _take(self, problem: ConvexProblem) -> None:
+        self._problem, self._pivoting = problem, Pivoting(problem)
         tall = problem.m > problem.n - problem.m - self._pivoting.is_slack.sum() // 2
         self._dual = DualForm(problem) if tall and obstacle(problem) is None else None
+
+    def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
+        self._take(problem)  # small matrices; what is worth keeping are the active sets
+        return None
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         clock = _Clock(time_limit)
@@ -78,15 +86,14 @@ class ActiveSetSession(Session):
             answer = self._pivoted(c, guess, 40, clock, origin)
             if answer is not None:
                 return answer
-        return PIQP().open(self._problem, self._options).solve(c, start, clock.left())
+        return self._exact.solve(self._problem, c, start, clock)
 
     def _approximate(self, c: Vector, clock: _Clock) -> tuple[Answer, str]:
         """A rough solution, and where it is from."""
-        options = ROUGH | self._options
         dual = None if self._dual is None else self._dual.problem(c)
         if self._dual is None or dual is None:
-            return PIQP().open(self._problem, options).solve(c, None, clock.left()), PRIMAL
-        answer = PIQP().open(dual, options).solve(dual.c, None, clock.left())
+            return self._primal.solve(self._problem, c, None, clock), PRIMAL
+        answer = self._of_dual.solve(dual, dual.c, None, clock)
         if answer.z is None or answer.row_duals is None or answer.claim is not Claim.OPTIMAL:
             return answer, DUAL
         return Answer(answer.claim, self._dual.recover(answer.row_duals), answer.z[: self._problem.m]), DUAL
@@ -97,6 +104,27 @@ class ActiveSetSession(Session):
             return None
         z, y, self._active = solution
         return Answer(Claim.OPTIMAL, z, y, message=f"pivoting from {origin}")
+
+
+class _Kept:
+    """An open PIQP for one problem after the other, whose numbers it changes in place where it can."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self._options = options
+        self._problem: ConvexProblem | None = None
+        self._session: Session | None = None
+
+    def solve(self, problem: ConvexProblem, c: Vector, start: Vector | None, clock: _Clock) -> Answer:
+        before = self._problem
+        if before is None or self._session is None or not self._changed(before, problem):
+            self._session = PIQP().open(problem, self._options)
+        self._problem = problem
+        return self._session.solve(c, start, clock.left())
+
+    def _changed(self, before: ConvexProblem, problem: ConvexProblem) -> bool:
+        assert self._session is not None
+        moved = before.unlike(problem)
+        return not moved or self._session.change(problem, moved) is None
 
 
 class _Clock:

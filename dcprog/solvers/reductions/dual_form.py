@@ -153,7 +153,7 @@ class DualForm:
 
 def without_stored_zeros(problem: ConvexProblem) -> ConvexProblem:
     """``problem`` with a matrix in which every entry counts: a stored zero would make a slack, or hide one."""
-    if problem.A.count_nonzero() == problem.A.nnz:
+    if not problem.has_stored_zeros:
         return problem
     A = problem.A.copy()
     A.eliminate_zeros()

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog.typing import Indices, Sparse
+from dcprog.typing import Indices, Matrix, Sparse
+
+
+@lru_cache(maxsize=8)
+def _weights(rows: int) -> Matrix:
+    weights = np.random.default_rng(0).standard_normal((2, rows))
+    weights.setflags(write=False)
+    return weights
 
 
 def mirror_columns(A: Sparse) -> Indices:
@@ -19,7 +28,8 @@ def mirror_columns(A: Sparse) -> Indices:
     """
     A = sp.csc_array(A)
     partner = np.full(A.shape[1], -1, dtype=np.int64)
-    first, second = (A.T @ weights for weights in np.random.default_rng(0).standard_normal((2, A.shape[0])))
+    transposed = A.T
+    first, second = (transposed @ weights for weights in _weights(A.shape[0]))
     order = np.lexsort((first, np.abs(first)))
     sizes = np.abs(first)[order]
     at = np.flatnonzero((sizes[1:] == sizes[:-1]) & (sizes[1:] > 0))

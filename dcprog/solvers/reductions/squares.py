@@ -63,6 +63,9 @@ class Squares(Solver):
         return SquaresSession(problem, options)
 
 
+EVERYTHING = frozenset({"A", "Q", "lower", "upper"})
+
+
 class SquareRows(NamedTuple):
     """ψᵢ(z) = curvatureᵢ z[inner]² − slopeᵢ z[outer]."""
 
@@ -79,6 +82,7 @@ class SquaresSession(Session):
         rows = square_rows(problem)
         assert isinstance(rows, SquareRows), rows
         self._problem, self._options, self._rows = problem, options, rows
+        self._qp: ActiveSetSession | None = None
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         rows = self._rows
@@ -99,7 +103,9 @@ class SquaresSession(Session):
             lower=qp.lower * root,
             upper=qp.upper * root,
         )
-        answer = ActiveSetSession(scaled, self._options).solve(scaled.c, None, time_limit)
+        if self._qp is None or self._qp.change(scaled, EVERYTHING) is not None:
+            self._qp = ActiveSetSession(scaled, self._options)
+        answer = self._qp.solve(scaled.c, None, time_limit)
         if answer.z is None:
             return answer
         z = np.zeros(self._problem.n)

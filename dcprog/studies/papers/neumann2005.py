@@ -9,14 +9,13 @@ import numpy as np
 
 from dcprog import datasets
 from dcprog.datasets import TABLE_I
-from dcprog.errors import DataError
 from dcprog.studies.cells import Cell, Result, Task
 from dcprog.studies.methods import METHODS, find
 from dcprog.studies.papers import organs
 from dcprog.studies.protocol import TENFOLD, THIRDS, Protocol
 from dcprog.studies.published import Entry, published
 from dcprog.studies.statistics import mean_and_variance
-from dcprog.studies.study import Row, Study, Table
+from dcprog.studies.study import Row, Study, Table, why_absent
 
 NAME = "neumann2005"
 ALL_TEN = tuple(TABLE_I)
@@ -36,11 +35,7 @@ class Classified(Table):
         return METHODS[method].title
 
     def absent(self, data: str) -> str | None:
-        try:
-            datasets.load(data)
-        except DataError as error:
-            return str(error)
-        return None
+        return why_absent(datasets.load, data)
 
     def tasks(self, data: Sequence[str], methods: Sequence[str]) -> list[Task]:
         tasks: list[Task] = []

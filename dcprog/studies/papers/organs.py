@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from dcprog.datasets import generators
+from dcprog.datasets import generators, standardised
 from dcprog.estimators import AlignmentSVMCV, KernelSVMCV
 from dcprog.studies.cells import generator
 from dcprog.studies.machines import train
 from dcprog.studies.methods import METHODS, PAPERS_RULE
 from dcprog.studies.papers.trials import Trials, wrong
-from dcprog.studies.protocol import Grids, rescaled
+from dcprog.studies.protocol import Grids
 
 NAME = "neumann2005"
 PATIENTS = 3
@@ -46,7 +46,7 @@ def organs(data: str, method: str, trial: int, grids: Grids | None = None) -> di
     positive, negative = np.flatnonzero(y > 0), np.flatnonzero(y < 0)
     training = rng.permutation(np.concatenate([positive[:TRAINING], negative[:TRAINING]]))
     test = np.concatenate([positive[TRAINING:][:SMALLER], negative[TRAINING:][:LARGER]])
-    Z = X if method in ON_HISTOGRAMS else rescaled(X, training)
+    Z = X if method in ON_HISTOGRAMS else standardised(X, training)
     machine = machine_of(method, grids or Grids(), X.shape[1])
     found = train(machine, Z[training], y[training], np.arange(TUNING), np.arange(TUNING, 2 * TUNING), seed=trial)
     error = wrong(found.machine.predict(Z[test]), y[test])

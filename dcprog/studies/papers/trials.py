@@ -15,7 +15,7 @@ from dcprog.errors import DataError
 from dcprog.studies.cells import Cell, Result, Task, fingerprint
 from dcprog.studies.published import Entry, published
 from dcprog.studies.statistics import mean_and_variance
-from dcprog.studies.study import Row, Table
+from dcprog.studies.study import Row, Table, why_absent
 from dcprog.typing import Matrix, Vector
 
 Lines = dict[str, dict[str, float]]
@@ -96,13 +96,7 @@ class Trials(Table):
         return self.titles.get(method, method)
 
     def absent(self, data: str) -> str | None:
-        if data not in self.loaded:
-            return None
-        try:
-            self.load(data)
-        except DataError as error:
-            return str(error)
-        return None
+        return why_absent(self.load, data) if data in self.loaded else None
 
     def tasks(self, data: Sequence[str], methods: Sequence[str]) -> list[Task]:
         tasks: list[Task] = []
