@@ -30,7 +30,9 @@ PENALTIES = ("l1", "mcp", "scad", "capped_l1")
 class Samples(Family):
     """The model and its mean loss, compiled once: the factory takes it in the place of (X, y)."""
 
-    def __init__(self, X: Any, y: Any = None, *, loss: str = "squared", delta: float = 1.0, fit_intercept: bool = True) -> None:
+    def __init__(
+        self, X: Any, y: Any = None, *, loss: str = "squared", delta: float = 1.0, fit_intercept: bool = True
+    ) -> None:
         A, b, factor, function, data = _linear_forms(X, y, loss, delta, fit_intercept)
         m = pyo.ConcreteModel(name="sparse_regression")
         m.w = pyo.Var(range(A.shape[1] - fit_intercept), initialize=0.0)

@@ -24,8 +24,12 @@ class ConvexModel:
                 f"expected a Pyomo ConcreteModel, got {type(model).__name__}: pass the model first, then g and h"
             )
         self.model = model
-        self.compiled = compile_model(model, assume_convex)
-        self.points = Samples(self.compiled.with_functions(0, 0))
-        self.assumptions = check_set(self.points)
+        compiled = compile_model(model, assume_convex)
+        self.points = Samples(compiled.with_functions(0, 0))
+        found = check_set(self.points)
+        self.compiled = compiled.within(found.implied)
+        self.assumptions = found.assumptions
         """What is taken as convex without a proof."""
+        self.proofs = found.proofs
+        """Why the constraints are convex."""
         self.compile_seconds = time.perf_counter() - began

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,13 +16,16 @@ from dcprog.program.curvature.hessians import Effort
 from dcprog.program.curvature.nodes import Graph, Node
 from dcprog.program.curvature.proofs import bounds_used, proved_convex
 from dcprog.program.curvature.rows import Row, linear_forms, tightened
+from dcprog.program.curvature.shapes import shape
 from dcprog.program.curvature.texts import readable
 from dcprog.typing import Vector
 
 ENTRIES = 20_000
 """Quadratic terms and rows of more coefficients are not taken apart."""
 PASSES = 3
-Terms = Sequence[SmoothTerm]
+Terms: TypeAlias = Sequence[SmoothTerm]
+Implied: TypeAlias = dict[int, tuple[float, float]]
+"""Bounds of variables, by position."""
 
 
 class Box(NamedTuple):
@@ -46,11 +49,12 @@ class Proved(NamedTuple):
     """A proof as text, and the bounds that it rests on and that the variables do not have by themselves."""
 
     text: str
-    implied: dict[int, tuple[float, float]]
+    implied: Implied
 
 
-def prove(terms: Terms, box: Box, effort: Effort) -> Proved | None:
-    """That the sum of the terms is convex: on the bounds alone, and if that fails with those that rows imply.
+def prove(terms: Terms, box: Box, effort: Effort | None = None) -> Proved | None:
+    """That the sum of the terms is convex: on the bounds alone, and if that fails with those that rows imply; by rules, and with
+    an ``effort`` by second derivatives.
 
     Terms that the caller has proved may be left out; they help only where the others are not convex.
     """
@@ -62,9 +66,11 @@ def prove(terms: Terms, box: Box, effort: Effort) -> Proved | None:
     return None if with_rows is None else _prove(with_rows, terms, box, effort)
 
 
-def _prove(graph: Graph, terms: Terms, box: Box, effort: Effort) -> Proved | None:
+def _prove(graph: Graph, terms: Terms, box: Box, effort: Effort | None) -> Proved | None:
     node = node_of(graph, terms)
-    proof = None if node is None else proved_convex(graph, node, 1.0, effort)
+    if node is None:
+        return None
+    proof = shape(graph, node).convex if effort is None else proved_convex(graph, node, 1.0, effort)
     if proof is None:
         return None
     used = bounds_used(proof)
@@ -161,7 +167,17 @@ def _operation(graph: Graph, name: str, args: Sequence[Node]) -> Node:
     return graph.apply(name, args[0])
 
 
-def intersected(lower: Vector, upper: Vector, implied: dict[int, tuple[float, float]]) -> tuple[Vector, Vector]:
+def merged(several: Iterable[Implied]) -> Implied:
+    """All of the bounds together."""
+    together: Implied = {}
+    for implied in several:
+        for i, (low, high) in implied.items():
+            old = together.get(i, (-math.inf, math.inf))
+            together[i] = max(old[0], low), min(old[1], high)
+    return together
+
+
+def intersected(lower: Vector, upper: Vector, implied: Implied) -> tuple[Vector, Vector]:
     """The bounds with those that proofs rest on."""
     lower, upper = lower.copy(), upper.copy()
     for i, (low, high) in implied.items():

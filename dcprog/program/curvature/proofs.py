@@ -8,7 +8,10 @@ from dcprog.program.curvature import entropy, hessians
 from dcprog.program.curvature.hessians import Effort
 from dcprog.program.curvature.nodes import Graph, Node, below, support
 from dcprog.program.curvature.programs import Term
-from dcprog.program.curvature.shapes import Proof, by_terms, shape
+from dcprog.program.curvature.shapes import Proof, Shape, by_terms, shape, with_powers
+
+INNER = 50
+"""So many nodes inside of an expression are differentiated by themselves."""
 
 
 def signed(node: Node, sign: float) -> list[Term]:
@@ -23,10 +26,38 @@ def proved_convex(graph: Graph, node: Node, sign: float, effort: Effort) -> Proo
 
 
 def by_hessians(graph: Graph, node: Node, sign: float, effort: Effort) -> Proof | None:
-    """A proof by the second derivatives of what no rule covers; with the terms that rules cover where these make up for it."""
+    """A proof by second derivatives of what no rule covers: of the terms of a sum, or of nodes inside, from which rules lead on."""
     if any(d in set(below([node])) for d in graph.defects):
         return None
     shape(graph, node)
+    found = _of_terms(graph, node, sign, effort)
+    if found is None and not effort.spent and _inside(graph, node, effort):
+        known = shape(graph, node)
+        found = known.convex if sign > 0 else known.concave
+    return found
+
+
+def _inside(graph: Graph, root: Node, effort: Effort) -> bool:
+    """Whether second derivatives say something of nodes inside of which rules say nothing; the shapes above are then made anew."""
+    nodes = below([root])
+    found = False
+    for node in [n for n in nodes if n is not root and n.kind != "affine"][:INNER]:
+        if node.shape.convex or node.shape.concave or effort.spent:
+            continue
+        for sign in (1.0, -1.0):
+            proof = _of_terms(graph, node, sign, effort)
+            if proof is not None:
+                node.shape = with_powers(node, Shape(proof) if sign > 0 else Shape(None, proof))
+                found = True
+                break
+    for node in nodes:
+        if found and not (node.shape.convex or node.shape.concave):
+            node.shape = None
+    return found
+
+
+def _of_terms(graph: Graph, node: Node, sign: float, effort: Effort) -> Proof | None:
+    """The terms of a sum that no rule covers by themselves; and with those that rules cover where these make up for them."""
     terms = signed(node, sign)
     proved, left = by_terms(terms, 1.0)
     together, left = entropy.groups(graph, node, terms, left, 1.0)

@@ -55,12 +55,12 @@ def shape(graph: Graph, root: Node) -> Shape:
     defects = set(graph.defects)
     for node in below([root]):
         if node.shape is None:
-            node.shape = NOTHING if node in defects else _with_powers(node, _RULES[node.kind](graph, node))
+            node.shape = NOTHING if node in defects else with_powers(node, _RULES[node.kind](graph, node))
     found: Shape = root.shape
     return found
 
 
-def _with_powers(node: Node, found: Shape) -> Shape:
+def with_powers(node: Node, found: Shape) -> Shape:
     """A convex function that is not negative is 1-convex; a power of it at most 1 makes it convex."""
     convex, concave, above, below_ = found
     if node.lower >= 0:
