@@ -212,7 +212,7 @@ def _no_witness(program: DCProgram, samples: int, seed: int) -> Check:
     statement = "no witness against convexity"
     points = Samples(program.compiled, 2 * SAMPLES + samples, seed + 1)
     try:
-        assumed = (*check_set(points), *check_functions(program.compiled, points))
+        assumed = (*check_set(points).assumptions, *check_functions(program.compiled, points).assumptions)
     except ConvexityError as error:
         return Check(statement, False, str(error))
     return Check(statement, True, "; ".join(assumed))

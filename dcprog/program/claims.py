@@ -1,14 +1,14 @@
 """What a DC program claims to be convex: g, h, the pieces of maxima in g, and the constraints.
 
-Each claim is proved (quadratic forms, functions of this package, pieces that are linear), refuted with a witness, or, where
-no witness was found, assumed: then it says so.
+Each claim is proved (quadratic forms, functions of this package, pieces that are linear, and by dcprog.program.curvature what
+is written in Pyomo's expressions), refuted with a witness, or, where no witness was found, assumed: then it says so.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -19,7 +19,9 @@ from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothS
 from dcprog.errors import ConvexityError
 from dcprog.functions.definiteness import is_positive_semidefinite
 from dcprog.program.compile import Compiled, oracle
-from dcprog.program.curvature import Curvature
+from dcprog.program.curvature.compiled import Box, Implied, merged, prove
+from dcprog.program.curvature.hessians import Effort
+from dcprog.program.curvature.second_derivatives import SecondDerivatives
 from dcprog.program.expressions import Parts
 from dcprog.program.points import FEASIBLE, enter, inside_smooth, lift_all, points_of_c
 from dcprog.program.refute import Witness, refute, short, thinned
@@ -32,6 +34,9 @@ DENSE = 300
 SECONDS, EVALUATIONS = 0.5, 20
 """Of a user's function that takes long so many seconds are spent, at about so many evaluations for each point."""
 STEPS = (0.3, 0.1, 0.03, 1e-2, 1e-3)
+PROOFS = 2.0
+"""Seconds for the proofs of one model, or of one pair of functions."""
+BY_PARTS = "made of convex functions, forms without negative eigenvalues, and maxima of these"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +47,22 @@ class Claim:
     terms: tuple[SmoothTerm, ...]
     row: SmoothSum | None = None
     declared: bool = False
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What became of claims: sentences on what is assumed, sentences with proofs, and the bounds that these rest on beyond
+    those that the variables have by themselves."""
+
+    assumptions: tuple[str, ...] = ()
+    proofs: tuple[str, ...] = ()
+    implied: Implied = field(default_factory=dict)
+
+
+def together(one: Finding, other: Finding) -> Finding:
+    """What was found of both."""
+    implied = merged((one.implied, other.implied))
+    return Finding(one.assumptions + other.assumptions, one.proofs + other.proofs, implied)
 
 
 class Samples:
@@ -81,25 +102,30 @@ class Samples:
         return hull
 
 
-def check_functions(compiled: Compiled, points: Samples) -> tuple[str, ...]:
-    """What is assumed of g and h, not proved; raises a ConvexityError with a witness against a claim that does not hold.
+def check_functions(compiled: Compiled, points: Samples) -> Finding:
+    """What is proved and assumed of g and h; raises a ConvexityError with a witness against a claim that does not hold.
 
     The points are of the same C, be it with other functions.
     """
-    return check_claims(list(_claims_on_functions(compiled)), points)
+    return check_claims(list(_claims_on_functions(compiled)), points, compiled)
 
 
-def check_set(points: Samples) -> tuple[str, ...]:
+def check_set(points: Samples) -> Finding:
     """The same of the constraints."""
-    return check_claims(list(_claims_on_rows(points.compiled, of_g=False)), points)
+    return check_claims(list(_claims_on_rows(points.compiled, of_g=False)), points, points.compiled)
 
 
-def check_claims(claims: Sequence[Claim], points: Samples) -> tuple[str, ...]:
-    """What is assumed of the claims; raises a ConvexityError with a witness against one that does not hold."""
+def check_claims(claims: Sequence[Claim], points: Samples, compiled: Compiled) -> Finding:
+    """What is proved and assumed of the claims; raises a ConvexityError with a witness against one that does not hold."""
     if len(claims) > 2 * FEW or points.compiled.n > 10 * DENSE:
         points = Samples(points.compiled, min(FEW, points.count), points.seed)
-    answers = [_check(claim, points) for claim in claims]
-    return tuple(dict.fromkeys(a for a in answers if a is not None))
+    box, effort = Box.of(compiled.subproblem, [v.name for v in compiled.variables]), Effort(PROOFS)
+    findings = [_check(claim, points, box, effort) for claim in claims]
+    return Finding(
+        tuple(dict.fromkeys(a for f in findings for a in f.assumptions)),
+        tuple(dict.fromkeys(p for f in findings for p in f.proofs)),
+        merged(f.implied for f in findings),
+    )
 
 
 def _claims_on_functions(compiled: Compiled) -> Iterator[Claim]:
@@ -131,23 +157,46 @@ def curved_terms(parts: Parts) -> tuple[SmoothTerm, ...]:
     return tuple(t for t in oracle(parts).terms if not isinstance(t, LinearTerm))
 
 
-def _check(claim: Claim, points: Samples) -> str | None:
+def _check(claim: Claim, points: Samples, box: Box, effort: Effort) -> Finding:
     own = [t for t in claim.terms if _is_own(t, points.compiled.n)]
     open_terms = [t for t in own if not _is_proved(t)]
     if not open_terms:
-        return None
+        return Finding(proofs=(f"{claim.name} is convex: {BY_PARTS}",) if claim.terms else ())
     n, names = points.compiled.n, [v.name for v in points.compiled.variables]
     if claim.declared and claim.row is not None and claim.row.support.max(initial=0) < n:
-        return _check_set(claim, points)
+        return _proved(claim, own, open_terms, box) or Finding((_check_set(claim, points),))
     if all(isinstance(t, QuadraticTerm) for t in open_terms) and not any(map(_bends, claim.terms)):
         raise ConvexityError(f"the quadratic part of {claim.name} has a negative eigenvalue, so {claim.name} is not convex")
+    proved = _proved(claim, own, open_terms, box)
+    if proved is not None:
+        return proved
     inside = _affordable(points.inside, open_terms)
-    witness = refute(Curvature(open_terms, n, names), inside, points.box, points.hull)
+    witness = refute(SecondDerivatives(open_terms, n, names), inside, points.box, points.hull)
     if witness is not None and len(open_terms) < len(own):  # terms that are convex may make up for it
-        witness = refute(Curvature(own, n, names), inside, points.box, points.hull)
+        witness = refute(SecondDerivatives(own, n, names), inside, points.box, points.hull)
     if witness is not None:
         raise ConvexityError(f"{claim.name} is not convex: {witness}")
-    return f"{claim.name} is convex: {_how_often(inside)}"
+    proved = _proved(claim, own, open_terms, box, effort)
+    if proved is not None:
+        return proved
+    if claim.row is not None and claim.name.startswith("constraint") and not claim.declared:
+        name = claim.name.removeprefix("constraint ")
+        raise ConvexityError(
+            f"{claim.name} is neither linear nor convex quadratic, and no proof was found that it is convex: if you know that it "
+            f"is, declare it with DCProgram(…, assume_convex=[m.{name}])"
+        )
+    return Finding((f"{claim.name} is convex: {_how_often(inside)}",))
+
+
+def _proved(
+    claim: Claim, own: Sequence[SmoothTerm], open_terms: Sequence[SmoothTerm], box: Box, effort: Effort | None = None
+) -> Finding | None:
+    """A proof for the terms that are open, or for all together, which may make up for one another; by rules, and where an
+    ``effort`` is given by second derivatives, which take longer than points that refute."""
+    found = prove(open_terms, box, effort)
+    if found is None and len(open_terms) < len(own):
+        found = prove(own, box, effort)
+    return None if found is None else Finding((), (f"{claim.name} is convex: {found.text}",), found.implied)
 
 
 def _affordable(points: Matrix, terms: Sequence[SmoothTerm]) -> Matrix:
@@ -155,12 +204,12 @@ def _affordable(points: Matrix, terms: Sequence[SmoothTerm]) -> Matrix:
     foreign = [t for t in terms if isinstance(t, FunctionTerm)]
     if not foreign or not len(points):
         return points
-    f = Curvature(foreign, points.shape[1])
+    f = SecondDerivatives(foreign, points.shape[1])
     seconds = min(_seconds(f, points[:1]) for _ in range(3))
     return thinned(points, max(4, int(SECONDS / (EVALUATIONS * seconds))))
 
 
-def _seconds(f: Curvature, points: Matrix) -> float:
+def _seconds(f: SecondDerivatives, points: Matrix) -> float:
     """For the values at ``points``. The least of several says it, since a busy machine must not thin the samples."""
     began = time.perf_counter()
     f.values(points)
@@ -231,7 +280,7 @@ def _boundary_bends_in(claim: Claim, points: Samples) -> Witness | None:
 
 def _bends_in(claim: Claim, points: Samples, x: Vector) -> Witness | None:
     compiled = points.compiled
-    curvature = Curvature(claim.terms, compiled.n)
+    curvature = SecondDerivatives(claim.terms, compiled.n)
     gradient = claim.row.gradient(compiled.lift(x))[: compiled.n] if claim.row is not None else np.zeros(compiled.n)
     length = float(np.linalg.norm(gradient))
     if not curvature.curved or not curvature.complete or not np.isfinite(length) or length == 0.0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -20,6 +20,7 @@ from dcprog.errors import ConvexityError, DataError, ModelError
 from dcprog.program.components import dc_constraints, matrices, refuse_unread, scalar_constraints
 from dcprog.program.constants import is_finite_number
 from dcprog.program.convex_set import ConvexSet
+from dcprog.program.curvature.compiled import Implied, intersected
 from dcprog.program.dc_reader import DCReader
 from dcprog.program.dc_rows import DCRows
 from dcprog.program.expressions import Parts, take_apart
@@ -67,6 +68,13 @@ class CompiledModel:
             raise ModelError(
                 f"{changed[0]} was fixed, unfixed or fixed elsewhere since the model was read: make a new Family, or undo it"
             )
+
+    def within(self, implied: Implied) -> CompiledModel:
+        """The same with bounds that follow from its rows, and that proofs rest on."""
+        if not implied:
+            return self
+        convex_set = self.convex_set.within(implied)
+        return replace(self, convex_set=convex_set, feasible_set=convex_set.subproblem(Parts(len(self.variables))))
 
     def with_functions(self, g: Any, h: Any) -> Compiled:
         """min g − h over C."""
@@ -127,6 +135,12 @@ class Compiled:
         """Upper bounds of x."""
         return self.subproblem.upper[: self.n]
 
+    def within(self, implied: Implied) -> Compiled:
+        """The same with bounds that follow from the rows, and that proofs rest on, in every subproblem."""
+        if not implied:
+            return self
+        return replace(self, feasible_set=_within(self.feasible_set, implied), subproblem=_within(self.subproblem, implied))
+
     def lift(self, x: Vector) -> Vector:
         """x with the epigraph variables at their values."""
         z = self.lifted_set.lift(x)
@@ -139,6 +153,12 @@ class Compiled:
         c: Vector = self.subproblem.c.copy()
         c[: self.n] -= u
         return c
+
+
+def _within(problem: ConvexProblem, implied: Implied) -> ConvexProblem:
+    known = {i: bounds for i, bounds in implied.items() if i < problem.n}
+    lower, upper = intersected(problem.lower, problem.upper, known)
+    return replace(problem, lower=lower, upper=upper)
 
 
 def compile_model(model: Any, assume_convex: Iterable[Any] = ()) -> CompiledModel:

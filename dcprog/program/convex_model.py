@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from dcprog.errors import ModelError
-from dcprog.program.claims import Samples, check_set
+from dcprog.program.claims import Samples, check_set, together
 from dcprog.program.compile import compile_model
 from dcprog.program.dc_claims import check_dc
 
@@ -25,8 +25,12 @@ class ConvexModel:
                 f"expected a Pyomo ConcreteModel, got {type(model).__name__}: pass the model first, then g and h"
             )
         self.model = model
-        self.compiled = compile_model(model, assume_convex)
-        self.points = Samples(self.compiled.with_functions(0, 0))
-        self.assumptions = (*check_set(self.points), *check_dc(self.points, self.compiled.dc.blocks))
+        compiled = compile_model(model, assume_convex)
+        self.points = Samples(compiled.with_functions(0, 0))
+        found = together(check_set(self.points), check_dc(self.points, compiled.dc.blocks))
+        self.compiled = compiled.within(found.implied)
+        self.assumptions = found.assumptions
         """What is taken as convex without a proof."""
+        self.proofs = found.proofs
+        """Why the constraints are convex."""
         self.compile_seconds = time.perf_counter() - began

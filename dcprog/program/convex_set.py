@@ -23,6 +23,7 @@ from dcprog.functions.base import Epigraph, QuadraticForm
 from dcprog.functions.definiteness import is_positive_semidefinite
 from dcprog.program.composition import is_convex, pieces, range_of, rises, slots_of, split
 from dcprog.program.constants import constant, shortened
+from dcprog.program.curvature.compiled import Implied, intersected
 from dcprog.program.expressions import BoundFunction, Kink, Parts, take_apart
 from dcprog.program.matrix_constraint import MatrixConstraint
 from dcprog.program.parts import add_to, negated, parts_of
@@ -63,6 +64,12 @@ class ConvexSet:
         """The same set with all its rows as one matrix, which the programs that add no rows to it then share."""
         other = self.copy()
         other._blocks, other._rows = [self._stack()], []
+        return other
+
+    def within(self, implied: Implied) -> ConvexSet:
+        """The same set with bounds that follow from its rows."""
+        other = self.copy()
+        other._lower, other._upper = intersected(self._lower, self._upper, implied)
         return other
 
     def add_matrix(self, component: MatrixConstraint) -> None:
@@ -290,13 +297,9 @@ class ConvexSet:
             )
 
     def _check_convex(self, parts: Parts, name: str, declared: bool) -> None:
-        if declared:
+        """Quadratic rows; rows with tapes of their own are claims, which need a proof."""
+        if declared or any(max(tape.variables, default=-1) < self.n for tape in parts.tapes):
             return
-        if any(max(tape.variables, default=-1) < self.n for tape in parts.tapes):  # others are convex by the rules
-            raise ConvexityError(
-                f"constraint {name} is neither linear nor convex quadratic: if you know that it is convex, declare it with "
-                f"DCProgram(…, assume_convex=[m.{name}])"
-            )
         Q = parts.Q(self.size)
         if Q is not None and not is_positive_semidefinite(Q):
             raise ConvexityError(f"constraint {name} is not convex: its quadratic part has an eigenvalue of the wrong sign")

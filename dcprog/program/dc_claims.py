@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dcprog.convex.terms import FunctionTerm, QuadraticTerm
 from dcprog.errors import ConvexityError
 from dcprog.functions.definiteness import is_positive_semidefinite
-from dcprog.program.claims import Claim, Samples, check_claims, curved_terms
+from dcprog.program.claims import Claim, Finding, Samples, check_claims, curved_terms
 from dcprog.program.dc_reader import DCBlock
 from dcprog.program.expressions import Parts
 from dcprog.program.row_oracle import Expressions, Grouped, RowBlock
 
 
-def check_dc(points: Samples, blocks: list[DCBlock]) -> tuple[str, ...]:
+def check_dc(points: Samples, blocks: list[DCBlock]) -> Finding:
     """What is assumed of p and q, not proved; raises a ConvexityError with a witness against what does not hold."""
     sides = [(f"{letter} of {b.name}", side) for b in blocks for letter, side in (("p", b.p), ("q", b.q))]
     seen: set[int] = set()
@@ -22,7 +22,7 @@ def check_dc(points: Samples, blocks: list[DCBlock]) -> tuple[str, ...]:
         if id(side) not in seen:  # both halves of an equation have the same two sides
             seen.add(id(side))
             claims += _claims(name, side)
-    return check_claims(claims, points)
+    return check_claims(claims, points, points.compiled)
 
 
 def _claims(name: str, side: RowBlock) -> Iterator[Claim]:

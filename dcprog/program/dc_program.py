@@ -51,6 +51,8 @@ class DCProgram:
         Non-linear, non-quadratic constraints that you declare convex.
     interpret : callable, optional
         What a solution means: turns the arrays of a result into ``result.classifier``, such as a classifier.
+    strict : bool
+        Refuse what is only assumed to be convex: a ConvexityError says which claim has no proof.
 
     Examples
     --------
@@ -76,6 +78,7 @@ class DCProgram:
         tol: float | None = None,
         assume_convex: Iterable[Any] = (),
         interpret: Callable[[Mapping[str, np.ndarray]], Any] | None = None,
+        strict: bool = False,
     ) -> None:
         if tol is not None and not (is_number(tol) and 0 <= tol < np.inf):
             raise DataError(f"tol is {tol!r}: pass a number ≥ 0, or None for the default")
@@ -101,19 +104,40 @@ class DCProgram:
         _check_domain(self.compiled)
         for letter, parts in (("g", self.compiled.g_parts), ("h", self.compiled.h_parts)):
             _check_weights(parts, letter)
-        self._assumptions = (*shared.assumptions, *check_functions(self.compiled, shared.points))
+        found = check_functions(self.compiled, shared.points)
+        self.compiled = self.compiled.within(found.implied)
+        self._assumptions, self._proofs = (*shared.assumptions, *found.assumptions), (*shared.proofs, *found.proofs)
+        if strict and self._assumptions:
+            raise ConvexityError(
+                f"strict=True, but {'; '.join(self._assumptions)}: write it in functions whose convexity is proved (see "
+                "dcprog.curvature), bound its variables, or leave strict out"
+            )
         self.compile_seconds = shared.compile_seconds + time.perf_counter() - began
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What is taken as convex without a proof: sampled, or declared by you, and not refuted.
 
-        >>> import pyomo.environ as pyo
+        >>> import dcprog, pyomo.environ as pyo
+        >>> class Mine(dcprog.ConvexFunction):
+        ...     def value(self, x): return float(x @ x)
+        ...     def gradient(self, x): return 2 * x
         >>> m = pyo.ConcreteModel(); m.x = pyo.Var(bounds=(-1, 1), initialize=0.5)
-        >>> DCProgram(m, g=pyo.exp(m.x), h=m.x**2).assumptions
-        ('g is convex: sampled at 108 points of C, not proved',)
+        >>> DCProgram(m, g=pyo.exp(m.x), h=Mine()(m.x)).assumptions
+        ('h is convex: sampled at 108 points of C, not proved',)
         """
         return self._assumptions
+
+    @property
+    def proofs(self) -> tuple[str, ...]:
+        """Why g, h and the constraints are convex, where that is proved.
+
+        >>> import pyomo.environ as pyo
+        >>> m = pyo.ConcreteModel(); m.x = pyo.Var(bounds=(0, 1), initialize=0.5)
+        >>> print(DCProgram(m, g=m.x**3, h=0).proofs[0])
+        g is convex: x^3: the 3-th power is convex on [0, 1]; x in [0, 1]
+        """
+        return self._proofs
 
     def value(self, x: Vector) -> float:
         """f(x) = g(x) − h(x)."""

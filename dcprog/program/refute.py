@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from dcprog.convex.tape import TapeBatch
 from dcprog.functions.definiteness import DENSE_LIMIT, equilibrated, is_positive_semidefinite
-from dcprog.program.curvature import TOLERANCE, Curvature
+from dcprog.program.curvature.second_derivatives import TOLERANCE, SecondDerivatives
 from dcprog.typing import Mask, Matrix, Vector
 
 ENTRIES = 2_000_000
@@ -37,7 +37,9 @@ class Witness:
         return self.text
 
 
-def refute(f: Curvature, points: Matrix, box: tuple[Vector, Vector] | None, hull: Matrix | None = None) -> Witness | None:
+def refute(
+    f: SecondDerivatives, points: Matrix, box: tuple[Vector, Vector] | None, hull: Matrix | None = None
+) -> Witness | None:
     """A witness against the convexity of f on C, of which ``points`` are points; None if none was found.
 
     ``box`` holds the bounds if C is nothing but a box; ``hull`` is a basis of the directions in C if it has equations.
@@ -54,7 +56,7 @@ def refute(f: Curvature, points: Matrix, box: tuple[Vector, Vector] | None, hull
 
 
 def _by_hessians(
-    f: Curvature, points: Matrix, box: tuple[Vector, Vector] | None, hull: Matrix | None
+    f: SecondDerivatives, points: Matrix, box: tuple[Vector, Vector] | None, hull: Matrix | None
 ) -> tuple[Witness, Vector] | None:
     if not f.curved or not f.complete or not len(points):
         return None
@@ -105,7 +107,7 @@ def _around(best: Vector, points: Matrix, box: tuple[Vector, Vector] | None, rng
     return np.clip(best + ways * (others - best), *box)
 
 
-def _at_points(f: Curvature, points: Matrix, hull: Matrix | None) -> tuple[tuple[Witness, Vector] | None, Matrix]:
+def _at_points(f: SecondDerivatives, points: Matrix, hull: Matrix | None) -> tuple[tuple[Witness, Vector] | None, Matrix]:
     """The clearest witness among the Hessians at the points; and of each point and variable the least relative curvature
     of the block that the variable is in."""
     scores = np.full((len(points), f.n), np.inf)
@@ -126,7 +128,7 @@ def _at_points(f: Curvature, points: Matrix, hull: Matrix | None) -> tuple[tuple
 
 
 def _of_blocks(
-    f: Curvature, points: Matrix, values: Matrix, sizes: Matrix, usable: Mask, scores: Matrix
+    f: SecondDerivatives, points: Matrix, values: Matrix, sizes: Matrix, usable: Mask, scores: Matrix
 ) -> tuple[Witness, Vector] | None:
     blocks, tiny = f.blocks, np.finfo(float).tiny
     values, sizes = np.where(usable, values, 0.0), np.where(usable, sizes, 0.0)
@@ -159,7 +161,9 @@ def _of_blocks(
     return None if found is None else _second_derivative(f, points[found[1]], values[found[1]], found[2])
 
 
-def _of_large(f: Curvature, points: Matrix, values: Matrix, sizes: Matrix, usable: Mask) -> tuple[Witness, Vector] | None:
+def _of_large(
+    f: SecondDerivatives, points: Matrix, values: Matrix, sizes: Matrix, usable: Mask
+) -> tuple[Witness, Vector] | None:
     """Blocks too large for eigenvectors: only whether each Hessian is semidefinite."""
     blocks = f.blocks
     for x, entries, whole in zip(points, values, _whole(usable), strict=True):
@@ -173,7 +177,7 @@ def _of_large(f: Curvature, points: Matrix, values: Matrix, sizes: Matrix, usabl
 
 
 def _within_hull(
-    f: Curvature, points: Matrix, values: Matrix, sizes: Matrix, usable: Mask, hull: Matrix
+    f: SecondDerivatives, points: Matrix, values: Matrix, sizes: Matrix, usable: Mask, hull: Matrix
 ) -> tuple[Witness, Vector] | None:
     """The same among the directions that C has."""
     basis = hull[f.support]
@@ -193,7 +197,7 @@ def _whole(usable: Mask) -> Mask:
     return whole
 
 
-def _second_derivative(f: Curvature, x: Vector, entries: Vector, d: Vector) -> tuple[Witness, Vector]:
+def _second_derivative(f: SecondDerivatives, x: Vector, entries: Vector, d: Vector) -> tuple[Witness, Vector]:
     d = d / np.linalg.norm(d)
     part, row, col = d[f.support], f.blocks.row, f.blocks.col
     twice = np.where(row == col, 1.0, 2.0)
@@ -214,7 +218,7 @@ def _unit(n: int, i: int) -> Vector:
 # Values
 
 
-def _by_segments(f: Curvature, points: Matrix, box: tuple[Vector, Vector] | None) -> Witness | None:
+def _by_segments(f: SecondDerivatives, points: Matrix, box: tuple[Vector, Vector] | None) -> Witness | None:
     """Midpoints of long and short segments between the points, and in a box along single coordinates."""
     rng = np.random.default_rng(1)
     others = points[rng.permutation(len(points))]
@@ -233,7 +237,7 @@ def _by_segments(f: Curvature, points: Matrix, box: tuple[Vector, Vector] | None
     return _kinks_between(f, points, others)
 
 
-def _above_chord(f: Curvature, a: Matrix, b: Matrix) -> Witness | None:
+def _above_chord(f: SecondDerivatives, a: Matrix, b: Matrix) -> Witness | None:
     """Two of the points a, b with a value between them above the mean of theirs."""
     middle = 0.5 * (a + b)
     (fa, sa), (fb, sb), (fm, sm) = map(f.values, (a, b, middle))
@@ -250,7 +254,7 @@ def _above_chord(f: Curvature, a: Matrix, b: Matrix) -> Witness | None:
     )
 
 
-def _kinks_between(f: Curvature, points: Matrix, others: Matrix) -> Witness | None:
+def _kinks_between(f: SecondDerivatives, points: Matrix, others: Matrix) -> Witness | None:
     tapes = [t for t in f.terms if isinstance(t, TapeBatch) and _has_kinks(t)]
     if f.foreign or not any(t.at_points(*points.shape).bends_down(points.ravel()) for t in tapes):
         return None
@@ -258,7 +262,7 @@ def _kinks_between(f: Curvature, points: Matrix, others: Matrix) -> Witness | No
     return next((w for w in found if w is not None), None)
 
 
-def _kink_between(f: Curvature, tapes: list[TapeBatch], a: Vector, b: Vector, steps: int = 26) -> Witness | None:
+def _kink_between(f: SecondDerivatives, tapes: list[TapeBatch], a: Vector, b: Vector, steps: int = 26) -> Witness | None:
     """A kink that bends down somewhere between a and b: the slope falls where a maximum or |·| changes its branch."""
     first = [t.branches(a) for t in tapes]
     low, high = 0.0, 1.0
@@ -277,7 +281,7 @@ def _kink_between(f: Curvature, tapes: list[TapeBatch], a: Vector, b: Vector, st
     return None
 
 
-def _confirmed(f: Curvature, found: tuple[Witness, Vector], points: Matrix) -> bool:
+def _confirmed(f: SecondDerivatives, found: tuple[Witness, Vector], points: Matrix) -> bool:
     """Whether the values of a user's function bend down where its Hessian says so."""
     witness, d = found
     low, high = points.min(axis=0), points.max(axis=0)

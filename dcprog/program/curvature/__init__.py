@@ -1,0 +1,1 @@
+"""Curvature of expressions, proved."""

@@ -1,0 +1,67 @@
+"""Points at which a part of an expression has no value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dcprog.program.curvature import elementary
+from dcprog.program.curvature.nodes import Node, has_pole
+from dcprog.program.curvature.spaces import Space
+from dcprog.program.curvature.values import enclosed
+from dcprog.typing import Vector
+
+STEPS = 80
+
+
+def where(space: Space, defects: Sequence[Node]) -> Vector | None:
+    """A point of the space at which one of the nodes has no value; None if none was found."""
+    for node in defects:
+        for arg, low, high in _demands(node):
+            found = _outside(space, arg, low, high) if low != high else _root(space, arg)
+            if found is not None:
+                return found
+    return None
+
+
+def _demands(node: Node) -> list[tuple[Node, float, float]]:
+    """The arguments with the interval that they have to lie in; an empty one stands for a pole at 0."""
+    if node.kind == "product":
+        bad = [(b, p) for b, p in node.factors if has_pole(b, p)]
+        return [(b, 0.0, 0.0 if float(p).is_integer() else np.inf) for b, p in bad]
+    low, high = elementary.ELEMENTARY[node.data].domain if node.data in elementary.ELEMENTARY else (-np.inf, np.inf)
+    return [(node.args[0], low, high)]
+
+
+def _outside(space: Space, arg: Node, low: float, high: float) -> Vector | None:
+    values = enclosed([(1.0, arg)], space.points)
+    bad = np.flatnonzero((values.upper < low) | (values.lower > high))
+    if not len(bad):
+        return None
+    worst = bad[np.argmax(np.maximum(low - values.upper, values.lower - high)[bad])]
+    point: Vector = space.points[worst]
+    return point
+
+
+def _root(space: Space, arg: Node) -> Vector | None:
+    """Where the argument changes its sign between two points, by bisection."""
+    values = enclosed([(1.0, arg)], space.points)
+    zero = np.flatnonzero((values.lower == 0) & (values.upper == 0))
+    if len(zero):
+        first: Vector = space.points[zero[0]]
+        return first
+    above, below = np.flatnonzero(values.lower > 0), np.flatnonzero(values.upper < 0)
+    if not len(above) or not len(below):
+        return None
+    a, b = space.points[above[0]], space.points[below[0]]
+    for _ in range(STEPS):
+        middle = 0.5 * (a + b)
+        value = enclosed([(1.0, arg)], middle[None])
+        if value.lower[0] > 0:
+            a = middle
+        elif value.upper[0] < 0:
+            b = middle
+        else:
+            return middle
+    return a
