@@ -211,6 +211,8 @@ def _bends_otherwise(around: _Around) -> bool:
     n = len(around.z)
     given = _matrix(lambda: around.function.hessian(around.z.copy()), n, around.function.separable)
     here = _vector(lambda: around.function.gradient(around.z.copy()), n)
+    if not (np.isfinite(given).all() and np.isfinite(here).all()):
+        return False  # as at the edge of the domain of an entropy
     for seed in (3, 4):
         d = np.random.default_rng(seed).choice([-1.0, 1.0], n) * around.sizes
         errors = np.array([[_bend(around, given, here, t * side * d) for side in (1, -1)] for t in HESSIAN_STEPS])
@@ -226,6 +228,7 @@ def _bend(around: _Around, given: Matrix, here: Vector, step: Vector) -> Matrix:
     y = around.beside(step)
     length = float(np.abs(step / around.sizes).max()) * (1.0 if step[0] >= 0 else -1.0)
     there = _vector(lambda: around.function.gradient(y.copy()), len(y))
+    there[~np.isfinite(there)] = np.nan  # which no comparison counts
     quotient, way = (there - here) / length, (y - around.z) / length
     rounding = 1e-13 / HESSIAN * (np.abs(here) + np.abs(there)) / abs(length)
     return np.array([given @ way - quotient, quotient, np.abs(given) @ np.abs(way), rounding])
