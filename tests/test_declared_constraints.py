@@ -61,7 +61,7 @@ def test_a_declaration_that_is_right_is_taken_and_recorded(name):
     m, x = model(n, lower, upper)
     m.c = pyo.Constraint(expr=make(x))
     program = DCProgram(m, g=sum(v**2 for v in x), h=0, assume_convex=[m.c])
-    said = [sentence for sentence in (*program.assumptions, *program.proofs) if sentence.startswith("constraint c is convex: ")]
+    said = [s for s in (*program.assumptions, *program.proofs) if s.startswith("constraint c is convex: ")]
     assert len(said) == 1
     assert (said[0] in program.proofs) == (name not in ("cubic, an interval", "cone", "above a hyperbola"))
     of_one_family = dcprog.Family(m, assume_convex=[m.c]).program(g=sum((v - 1) ** 2 for v in x), h=0)

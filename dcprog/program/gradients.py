@@ -13,9 +13,9 @@ distances (ECNoise: Moré & Wild, SIAM J. Sci. Comput. 33, 2011) show it, whatev
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import comb
 
 import numpy as np
@@ -171,7 +171,7 @@ class _Noise:
     def level(self) -> float:
         """Measured when it is first asked for: a gradient that is right leaves nothing to be told from rounding."""
         around, rng = self.around, np.random.default_rng(1)
-        found = [ALLOWED * np.finfo(float).eps * abs(self.value)]
+        found = [ALLOWED * float(np.finfo(float).eps) * abs(self.value)]
         for length in np.repeat(SHORT, 2):
             steps = length * rng.choice([-1.0, 1.0], len(around.z)) * around.sizes
             values = [self.value, *(around.value(around.beside(k * steps)) for k in range(1, 2 * ORDER))]
@@ -193,9 +193,9 @@ def _other_form(function: ConvexFunction, around: _Around) -> str | None:
     epigraph = None if form is not None or function.smooth else function.epigraph(n)
     if form is not None:
         Q, c, constant = form
-        stated = np.array([_number(lambda y=y: 0.5 * (y @ (Q @ y)) + c @ y + constant) for y in points])
+        stated = _numbers(lambda y: 0.5 * (y @ (Q @ y)) + c @ y + constant, points)
     elif epigraph is not None:
-        stated = np.array([_number(lambda y=y: epigraph.c @ epigraph_point(epigraph, y)) for y in points])
+        stated = _numbers(lambda y: epigraph.c @ epigraph_point(epigraph, y), points)
     else:
         return None
     known = np.isfinite(values) & np.isfinite(stated)
@@ -254,6 +254,10 @@ def _number(call: Callable[[], object]) -> float:
             return float(np.asarray(call(), dtype=float))
     except (ArithmeticError, DCProgError, IndexError, TypeError, ValueError):
         return np.nan
+
+
+def _numbers(call: Callable[[Vector], object], points: Iterable[Vector]) -> Vector:
+    return np.array([_number(partial(call, y)) for y in points])
 
 
 def _vector(call: Callable[[], object], n: int) -> Vector:
