@@ -42,9 +42,7 @@ def split(splitter: Splitter, node: Node, arg: Node, ranges: Ranges) -> tuple[Pa
     return _curved(splitter, node, arg, inner, bend)
 
 
-def _of_convex(
-    splitter: Splitter, node: Node, sign: float, inner: Pair, slope: tuple[float, float], arg: Node
-) -> Pair:
+def _of_convex(splitter: Splitter, node: Node, sign: float, inner: Pair, slope: tuple[float, float], arg: Node) -> Pair:
     """node = sign · φ(arg) with φ convex and slopes of sign · φ as given."""
     graph = splitter.graph
     low, high = slope if sign > 0 else (-slope[1], -slope[0])
@@ -119,7 +117,9 @@ def square(splitter: Splitter, node: Node) -> tuple[Pair, str] | None:
     both = sum_of(graph, {p: 1.0, q: 1.0})
     both.lower = max(both.lower, 0.0)
     g = {products.square(graph, n): 2.0 for n in (p, q)}
-    return Pair(g, {products.square(graph, both): 1.0}), "f² = 2(p² + q²) − (p + q)² for f = p − q, p and q convex and not negative"
+    return Pair(
+        g, {products.square(graph, both): 1.0}
+    ), "f² = 2(p² + q²) − (p + q)² for f = p − q, p and q convex and not negative"
 
 
 def _raised(splitter: Splitter, node: Node, by: float) -> Node:

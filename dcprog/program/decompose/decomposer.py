@@ -106,7 +106,9 @@ class Decomposer:
             if found is not None:
                 at = ", ".join(f"{self.space.names[i]} = {found[i]:.6g}" for i in sorted(support(defects[0]))[:6])
                 raise DomainError(f"{what} has no value at {at}: bound the variables away from it")
-            raise DomainError(f"{what} may have no value on its bounds: give bounds, or rows that imply them, on which it has")
+            raise DomainError(
+                f"{what} may have no value on its bounds: give bounds, or rows that imply them, on which it has"
+            )
         return node
 
     def _piece(self, piece: rules.Piece) -> Piece:

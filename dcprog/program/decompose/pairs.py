@@ -94,7 +94,9 @@ def of_affine(node: Node, c: float = 1.0) -> Pair:
     return Pair({}, {}, {i: c * a for i, a in node.coefficients}, c * node.constant)
 
 
-def sum_of(graph: Graph, weights: Mapping[Node, float], line: Mapping[int, float] | None = None, constant: float = 0.0) -> Node:
+def sum_of(
+    graph: Graph, weights: Mapping[Node, float], line: Mapping[int, float] | None = None, constant: float = 0.0
+) -> Node:
     """Σ w · node + line as one node that is proved convex, whatever the rules say of it as it is written."""
     made = graph.sum(constant, line or {}, [(w, n) for n, w in weights.items()])
     if not shape(graph, made).convex:

@@ -92,7 +92,9 @@ def by_diagonal(matrix: Matrix, widths: Vector) -> Split:
     while not _has_cholesky(scaled + np.diag(d + 0.5 * extra)):  # half of it remains as a margin for rounding
         extra *= 4.0
     diagonal = np.diag((d + extra) / widths**2)
-    return Split(matrix + diagonal, diagonal, "a quadratic form: the least diagonal that makes it convex, added and taken off")
+    return Split(
+        matrix + diagonal, diagonal, "a quadratic form: the least diagonal that makes it convex, added and taken off"
+    )
 
 
 def _has_cholesky(matrix: Matrix) -> bool:

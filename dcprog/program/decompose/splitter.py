@@ -45,31 +45,48 @@ class Splitter:
         line = node if node.kind == "affine" else node.args[0] if node.kind == "sum" else self.graph.number(0.0)
         total, pieces = of_affine(line), []
         for block in blocks(node.terms if node.kind != "affine" else []):
-            for piece in self._of_block(block):
-                total.add(piece.pair)
-                pieces.append(piece)
+            found = self._of_block(block)
+            total.add(self._together(found))
+            pieces += found
         return total.without_common(), pieces
 
     def _of_block(self, block: Sequence[Term]) -> list[Piece]:
-        graph = self.graph
-        node = graph.sum(0.0, {}, block)
-        known = shape(graph, node)
-        if known.convex:
-            return [Piece(tuple(block), convex(graph, node), known.convex.rule)]
-        if known.concave:
-            return [Piece(tuple(block), convex(graph, graph.scaled(-1.0, node), -1.0), f"concave: {known.concave.rule}")]
+        node = self.graph.sum(0.0, {}, block)
+        known = self._simple(node)
+        if known is not None:
+            return [Piece(tuple(block), *known)]
         whole = self._proved(block, node)
         if whole is not None:
             return [whole]
         found = [self._by_terms(block)]
         if len(block) > 1 and len(frozenset().union(*(support(t) for _, t in block))) <= SMALL:
-            shifted = shifts.shifted(graph, block)
+            shifted = shifts.shifted(self.graph, block)
             if shifted is not None:
                 found.append([Piece(tuple(block), *shifted)])
         good = [f for f in found if f is not None]
         if not good:
             raise self._refusal(block)
-        return min(good, key=lambda pieces: coarseness(graph, [(w, n) for p in pieces for n, w in p.pair.h.items()]))
+        return min(good, key=lambda pieces: self._coarseness(self._together(pieces)))
+
+    def _coarseness(self, pair: Pair) -> float:
+        return coarseness(self.graph, [(w, n) for n, w in pair.h.items()])
+
+    def _together(self, pieces: Sequence[Piece]) -> Pair:
+        """The sum of the pieces. Their quadratic parts are split as one form where that is less coarse: convex ones make up for
+        the shifts of others."""
+        total = Pair()
+        for piece in pieces:
+            total.add(piece.pair)
+        if len(pieces) < 2:
+            return total
+        merged = Pair().add(total)
+        forms = self._quadratics_out(merged)
+        if len({c > 0 for c, _ in forms}) == 2:
+            for piece in self._of_forms(forms):
+                merged.add(piece.pair)
+            if self._coarseness(merged) < self._coarseness(total):
+                return merged
+        return total
 
     def _proved(self, block: Sequence[Term], node: Node) -> Piece | None:
         """A block that second derivatives show to be convex or concave."""
@@ -85,18 +102,15 @@ class Splitter:
         return None
 
     def _by_terms(self, block: Sequence[Term]) -> list[Piece] | None:
-        """Term by term, with all quadratic parts as one matrix at the end: those of the shifts against those of f."""
+        """Term by term, the quadratic ones together."""
         pieces: list[Piece] = []
-        forms: list[Term] = []
+        forms = [(c, term) for c, term in block if is_quadratic(term)]
         for c, term in block:
-            if is_quadratic(term):
-                forms.append((c, term))
-                continue
-            found = self._of_node(term)
-            if found is None:
+            found = None if is_quadratic(term) else self._of_node(term)
+            if found is not None:
+                pieces.append(Piece(((c, term),), found[0].scaled(c), found[1]))
+            elif not is_quadratic(term):
                 return None
-            pair = found[0].scaled(c)
-            pieces.append(Piece(((c, term),), pair, found[1]))
         return pieces + self._of_forms(forms) if forms else pieces
 
     def _quadratics_out(self, pair: Pair) -> list[Term]:
@@ -134,9 +148,7 @@ class Splitter:
         pieces = self._by_terms(node.terms)
         if pieces is None:
             return None
-        for piece in pieces:
-            total.add(piece.pair)
-        return total.without_common()
+        return total.add(self._together(pieces)).without_common()
 
     def quadratic(self, a: Node, b: Node) -> Pair:
         """a · b for affine forms."""
@@ -145,7 +157,11 @@ class Splitter:
         for c, term in node.terms if node.kind != "affine" else []:
             for piece in self._of_forms([(c, term)]):
                 total.add(piece.pair)
-        return total.add(of_affine(node if node.kind == "affine" else node.args[0])) if node.kind in ("affine", "sum") else total
+        return (
+            total.add(of_affine(node if node.kind == "affine" else node.args[0]))
+            if node.kind in ("affine", "sum")
+            else total
+        )
 
     def _simple(self, node: Node) -> tuple[Pair, str] | None:
         known = shape(self.graph, node)
@@ -164,9 +180,7 @@ class Splitter:
             if self._known[node] is None and node not in self.graph.defects:
                 candidates = self._candidates(node)
                 if candidates:
-                    self._known[node] = min(
-                        candidates, key=lambda pair: coarseness(self.graph, [(w, n) for n, w in pair[0].h.items()])
-                    )
+                    self._known[node] = min(candidates, key=lambda found: self._coarseness(found[0]))
         return self._known[node]
 
     def _candidates(self, node: Node) -> list[tuple[Pair, str]]:
