@@ -104,8 +104,7 @@ def _entries_scaled(matrix: Sparse, row: Vector, column: Vector) -> Sparse:
 
 
 def _ruiz(rows: Sparse, H: Sparse, natural: Vector) -> tuple[Vector, Vector]:
-    """R and D that bring the largest entries of R·rows·D, and of D·H·D relative to a typical one, to 1, as far as powers of two
-    tell them from it.
+    """R and D that bring the largest entries of R·rows·D, and of D·H·D relative to a typical one, to 1 (to powers of two).
 
     Columns with a natural unit (> 0) keep it.
     """
