@@ -16,6 +16,7 @@ from dcprog.program.curvature import elementary
 from dcprog.program.curvature.intervals import Interval
 from dcprog.program.curvature.nodes import Node
 from dcprog.program.curvature.shapes import Proof, shape
+from dcprog.program.decompose import pairs
 from dcprog.program.decompose.pairs import Pair, claim, sum_of
 
 if TYPE_CHECKING:
@@ -103,23 +104,22 @@ def ranges_of(node: Node, arg: Node) -> Ranges:
 def square(splitter: Splitter, node: Node) -> tuple[Pair, str] | None:
     """f² = 2(p² + q²) − (p + q)² for f = p − q with p, q ≥ 0 convex, a common constant added to both where one is
     negative."""
-    from dcprog.program.decompose import products
-
     graph = splitter.graph
     inner = splitter.split(node)
     if inner is None:
         return None
-    p, q = sum_of(graph, inner.g, inner.line, inner.constant), sum_of(graph, inner.h)
-    least = min(p.lower, q.lower)
-    if not math.isfinite(least):
+    both = pairs.sides(graph, inner)
+    if both is None:
         return None
+    p, q = both
+    least = min(p.lower, q.lower)
     if least < 0:
         p, q = (_raised(splitter, n, -least) for n in (p, q))
-    both = sum_of(graph, {p: 1.0, q: 1.0})
-    both.lower = max(both.lower, 0.0)
-    g = {products.square(graph, n): 2.0 for n in (p, q)}
+    total = sum_of(graph, {p: 1.0, q: 1.0})
+    total.lower = max(total.lower, 0.0)
+    g = {pairs.square(graph, n): 2.0 for n in (p, q)}
     return Pair(
-        g, {products.square(graph, both): 1.0}
+        g, {pairs.square(graph, total): 1.0}
     ), "f² = 2(p² + q²) − (p + q)² for f = p − q, p and q convex and not negative"
 
 
