@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from pyomo.core.expr.numvalue import value
 
+from dcprog.program.curvature import kinks
 from dcprog.program.curvature.hessians import Effort, blocks, hessians_at
 from dcprog.program.curvature.nodes import Graph, support
 from dcprog.program.curvature.programs import Compiled, Term, compile_in_variables, grouped
@@ -299,6 +300,8 @@ def _by_values(space: Space, block: Sequence[Term]) -> Segment | None:
         column = used[np.arange(len(points)) % len(used)]
         single[np.arange(len(points)), column] = half[np.arange(len(points)), column]
         middles, halves = np.vstack([points + half, points + single, points + half]), np.vstack([half, single, single])
+        on_kinks = kinks.across(space.graph, block, points)
+        middles, halves = np.vstack([middles, on_kinks[0]]), np.vstack([halves, on_kinks[1]])
     else:
         middles, halves = points + half, half
     return _best(space, block, _short(middles, *space.bounds, space), _short(halves, None, None, space))

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from dcprog.program.decompose.splitter import Splitter
 
 Ranges = tuple[Interval, Interval, Interval]
+EXPANDED = 4
+"""Sums of so few terms are multiplied out."""
 RULE = "φ(f) = [φ(f) + a·g + b·h] − [a·g + b·h] for f = g − h, φ being {} with slopes between {:.6g} and {:.6g}"
 
 
@@ -99,6 +101,21 @@ def ranges_of(node: Node, arg: Node) -> Ranges:
     if node.kind == "apply":
         return elementary.ranges(node.data, x)
     return elementary.power_ranges(node.data[0], x)
+
+
+def expanded(splitter: Splitter, node: Node) -> tuple[Pair, str] | None:
+    """(Σ cᵢtᵢ)² = Σ cᵢcⱼ tᵢtⱼ for few terms: products may be convex or concave where the square is neither, as √x·√y."""
+    if node.kind != "sum" or len(node.args) > EXPANDED:
+        return None
+    graph = splitter.graph
+    terms = [(1.0, node.args[0]), *node.terms]
+    products = [
+        (c * d * (1.0 if i == j else 2.0), graph.product(s, t))
+        for i, (c, s) in enumerate(terms)
+        for j, (d, t) in enumerate(terms[: i + 1])
+    ]
+    whole = splitter.split(graph.sum(0.0, {}, products))
+    return None if whole is None else (whole, "a square, multiplied out")
 
 
 def square(splitter: Splitter, node: Node) -> tuple[Pair, str] | None:

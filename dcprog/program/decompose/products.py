@@ -12,9 +12,9 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from dcprog.program.curvature.nodes import Graph, Node
-from dcprog.program.curvature.shapes import Proof, shape
+from dcprog.program.curvature.shapes import Proof, Shape, shape
 from dcprog.program.decompose import compositions
-from dcprog.program.decompose.pairs import Pair, claim, convex, positive_part, sides, square, sum_of
+from dcprog.program.decompose.pairs import Pair, claim, convex, of_affine, positive_part, sides, square, sum_of
 
 if TYPE_CHECKING:
     from dcprog.program.decompose.splitter import Splitter
@@ -67,9 +67,7 @@ def _factors(splitter: Splitter, node: Node) -> list[Factor] | None:
         return [Factor(above, 1.0, 0.0), Factor(under, -1.0, 0.0)]
     if known.concave and math.isfinite(node.lower):
         return _below_tangent(splitter.graph, node)
-    if known.convex or known.concave:
-        return None
-    pair = splitter.split(node)
+    pair = _apart(splitter.graph, node, known) if known.convex or known.concave else splitter.split(node)
     if pair is None:
         return None
     both = sides(splitter.graph, pair)
@@ -77,6 +75,18 @@ def _factors(splitter: Splitter, node: Node) -> list[Factor] | None:
         return None
     g, h = (_above(splitter.graph, s, 1.0) for s in both)
     return [g, Factor(h.node, -1.0, -h.offset)]
+
+
+def _apart(graph: Graph, node: Node, known: Shape) -> Pair | None:
+    """A convex or concave sum without a bound as its affine part and the rest, which may have one, as in x² − x."""
+    if node.kind != "sum" or node.args[0].is_constant:
+        return None
+    sign = 1.0 if known.convex else -1.0
+    proof = known.convex or known.concave
+    rest = graph.sum(0.0, {}, [(sign * c, t) for c, t in node.terms])
+    if not shape(graph, rest).convex and proof is not None:
+        claim(rest, proof._replace(node=rest))
+    return Pair({rest: 1.0}).scaled(sign).add(of_affine(node.args[0]))
 
 
 def _below_tangent(graph: Graph, node: Node) -> list[Factor] | None:

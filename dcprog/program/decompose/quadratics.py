@@ -97,4 +97,5 @@ def _node(graph: Graph, matrix: Matrix, variables: Indices, written: bool) -> No
                 terms.append(((0.5 if i == j else 1.0) * float(matrix[i, j]), product))
     node = graph.sum(0.0, {}, terms)
     shape(graph, node)
+    node.lower = max(node.lower, 0.0)
     return claim(node, Proof(node, "a quadratic form without a negative eigenvalue"))

@@ -204,7 +204,7 @@ class Splitter:
         if node.kind == "product" and len(node.args) == 1:
             base, p = node.factors[0]
             if p == 2.0:
-                found.append(compositions.square(self, base))
+                found += [compositions.square(self, base), compositions.expanded(self, base)]
             if base.kind != "affine":
                 found.append(compositions.split(self, node, base, compositions.ranges_of(node, base)))
             if float(p).is_integer() and p > 2:
