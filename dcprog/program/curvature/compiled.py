@@ -18,6 +18,7 @@ from dcprog.program.curvature.proofs import bounds_used, proved_convex
 from dcprog.program.curvature.rows import Row, linear_forms, tightened
 from dcprog.program.curvature.shapes import shape
 from dcprog.program.curvature.texts import readable
+from dcprog.program.values import Names
 from dcprog.typing import Vector
 
 ENTRIES = 20_000
@@ -39,10 +40,10 @@ class Box(NamedTuple):
     row_upper: Vector | None = None
 
     @classmethod
-    def of(cls, problem: ConvexProblem, names: Sequence[str]) -> Box:
-        """Bounds and rows of a convex problem; variables without a name stand for kinks."""
-        extra = [f"t[{k}]" for k in range(len(problem.lower) - len(names))]
-        return cls(problem.lower, problem.upper, [*names, *extra], problem.A, problem.row_lower, problem.row_upper)
+    def of(cls, problem: ConvexProblem, variables: Sequence[Any]) -> Box:
+        """Bounds and rows of a convex problem; what stands behind the Pyomo ``variables`` stands for kinks."""
+        names = Names(variables, problem.n)
+        return cls(problem.lower, problem.upper, names, problem.A, problem.row_lower, problem.row_upper)
 
 
 class Proved(NamedTuple):
