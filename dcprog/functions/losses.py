@@ -157,7 +157,8 @@ class Hinge(Loss):
     def epigraph(self, n: int) -> Epigraph:
         """min e't with t ≥ x and t ≥ 0."""
         eye, none = sp.eye_array(n, format="csr"), sp.csr_array((n, n))
-        return Epigraph(sp.vstack([eye, none], "csr"), sp.vstack([-eye, -eye], "csr"), np.zeros(2 * n), np.ones(n))
+        A, B = sp.vstack([eye, none], "csr"), sp.vstack([-eye, -eye], "csr")
+        return Epigraph(A, B, np.zeros(2 * n), np.ones(n), self.loss)
 
 
 @proved

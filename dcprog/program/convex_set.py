@@ -137,7 +137,9 @@ class ConvexSet:
         self._origin = ("a piece of a maximum in g", False)
         smooth = self._without_kinks(g, "g")
         N = self.size
-        ranges = np.array([self._ranges.get(i, (-np.inf, np.inf)) for i in range(self.n, N)]).reshape(-1, 2)
+        ranges = np.tile([-np.inf, np.inf], (N - self.n, 1))
+        for i, bounds in self._ranges.items():
+            ranges[i - self.n] = bounds
         A, row_lower, row_upper = self._stack()
         terms = self._nonlinear_terms(smooth)
         return ConvexProblem(

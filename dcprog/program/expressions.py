@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
@@ -173,9 +173,8 @@ class _Reader:
 
     def _function(self, node: Any, weight: float) -> None:
         """weight · f of variables, or of linear forms where some arguments are expressions, numbers or fixed."""
-        known = [self.index.get(id(v), -1) for v in node.args]
-        if min(known) >= 0 or all(map(_is_free, node.args)):
-            positions = np.array([position(v, self.index) for v in node.args] if min(known) < 0 else known, dtype=np.int64)
+        positions = self._positions(node.args)
+        if positions is not None:
             self.parts.functions.append(BoundFunction(weight, *merged(node.function, positions)))
             return
         forms = [self._linear_form(argument, node) for argument in node.args]
@@ -189,6 +188,15 @@ class _Reader:
         data = [c for form in forms for c in form.linear.values()]
         A = sp.csr_array((data, (rows, where)), shape=(len(forms), len(columns)))
         self.parts.functions.append(BoundFunction(weight, of_affine(node.function, A, b), columns))
+
+    def _positions(self, arguments: Sequence[Any]) -> Indices | None:
+        """Where free variables live in x; None if something else stands among them."""
+        try:
+            return np.array(list(map(self.index.__getitem__, map(id, arguments))), dtype=np.int64)
+        except KeyError:
+            if not all(map(_is_free, arguments)):
+                return None
+            return np.array([position(v, self.index) for v in arguments], dtype=np.int64)
 
     def _linear_form(self, argument: Any, node: Any) -> Polynomial:
         """An argument of a function."""
