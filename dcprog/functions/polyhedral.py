@@ -68,7 +68,7 @@ class L1Norm(ConvexFunction):
     (7.0, array([ 1.,  0., -1.]))
     """
 
-    smooth = False
+    smooth, lowest = False, 0.0
 
     def __init__(self, weights: object = None) -> None:
         self.weights: Vector | None = None if weights is None else nonnegative("weights", weights)
@@ -165,7 +165,7 @@ class MaxNorm(ConvexFunction):
     (4.0, array([ 0., -1.,  0.]))
     """
 
-    smooth = False
+    smooth, lowest = False, 0.0
 
     def value(self, x: Vector) -> float:
         return float(np.abs(x).max())
