@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,8 +21,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HOME = ROOT / ".mutation"
 LITTER = shutil.ignore_patterns(".git", ".mutation", "build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis")
+NEAR = 6
+"""Files of tests in the first look."""
 COVERAGE = """[run]
-branch = true
 source_pkgs = dcprog
 parallel = true
 data_file = {data}
@@ -58,14 +59,17 @@ def clone_site(home: Path, number: int) -> Path:
 
 
 def measure(home: Path, workers: int) -> None:
-    """Run the whole suite twice: with coverage by test, and with each solver alone."""
+    """Run the suite with coverage by test, each solver alone, and then what fails so once more with its rescuers."""
     for old in [*home.glob("coverage*"), *home.glob("*.json")]:
         old.unlink()
     (home / "coveragerc").write_text(COVERAGE.format(data=home / "coverage"), encoding="utf-8")
     cover = ["--cov", f"--cov-config={home / 'coveragerc'}", "--cov-context=test", "--cov-report="]
-    for name, options in {"rescued": cover, "alone": ["--alone"]}.items():
-        words = pytest_words("-n", str(workers), f"--outcomes={home / name}.json", *options)
+    alone, failed, rescued = home / "alone.json", home / "failed.json", home / "rescued.json"
+    for options in (["--alone", f"--outcomes={alone}"], [f"--only={failed}", "--cov-append", f"--outcomes={rescued}"]):
+        words = pytest_words("-n", str(workers), *options, *cover)
         subprocess.run(words, cwd=home / "tree", env=environment(home / "site"), check=False)
+        failing = [name for name, (passed, _) in json.loads(alone.read_text(encoding="utf-8")).items() if not passed]
+        failed.write_text(json.dumps(failing), encoding="utf-8")
     write_map(home)
 
 
@@ -112,30 +116,46 @@ class Lines:
         """Whether the file has changed since."""
         return path not in self._map["files"] or self._map["files"][path]["digest"] != digest(source)
 
+    def near_and_rest(self, path: str, first: int, last: int, look: float, budget: float) -> tuple[list[str], list[str]]:
+        """The tests that run one of the lines, those to begin with apart, and no more of them than the budget allows.
+
+        Thousands of tests run the lines that every solve runs. Near are tests that run little else; of the files that
+        have them the cheapest test comes first, then the second cheapest of each: those of one file look at the same.
+        """
+        names = self.tests_of(path, first, last)
+        focus: dict[str, int] = {}
+        for name in names:
+            file = name.split("::")[0]
+            focus[file] = min(focus.get(file, self.footprints[name]), self.footprints[name])
+        files = sorted(focus, key=lambda file: (focus[file], file))
+        close = set(files[:NEAR])
+        near = affordable(_in_turn([n for n in names if n.split("::")[0] in close], files, self.seconds), self, look)
+        left = _in_turn(sorted(set(names) - set(near)), files, self.seconds)
+        return near, affordable(left, self, budget) if left else []
+
     def tests_of(self, path: str, first: int, last: int) -> list[str]:
-        """The tests that run one of the lines; for lines that run on import alone, those that run the file."""
+        """The passing tests that run one of the lines; for lines that run on import alone, those that run the file."""
         lines = self._map["files"][path]["lines"]
         numbers = {number for line in range(first, last + 1) for number in lines.get(str(line), ())}
         numbers = numbers or {number for those in lines.values() for number in those}
-        names = [self._map["names"][number] for number in numbers]
-        passing = [name for name in names if self._outcomes["rescued"].get(name, [False])[0]]
-        return self._in_turn(passing)
+        names = [self._map["names"][number] for number in sorted(numbers)]
+        return [name for name in names if any(self._outcomes[kind].get(name, [False])[0] for kind in self._outcomes)]
 
-    def _in_turn(self, names: list[str]) -> list[str]:
-        """The cheapest test of every file, then the second cheapest of each: thousands run the lines that every solve
-        runs, and those of one file look at the same things."""
-        ordered = sorted(names, key=lambda name: (self.seconds(name), name))
-        ranks: Counter[str] = Counter()
-        place = {}
-        for name in ordered:
-            file = name.split("::")[0]
-            place[name] = (ranks[file], self.seconds(name), name)
-            ranks[file] += 1
-        return sorted(ordered, key=place.__getitem__)
+    @cached_property
+    def all_names(self) -> set[str]:
+        """Of the tests that were there."""
+        return set(self._map["names"])
+
+    @cached_property
+    def footprints(self) -> dict[str, int]:
+        """How many lines of the package each test runs."""
+        counts = Counter(n for file in self._map["files"].values() for those in file["lines"].values() for n in those)
+        return {name: counts[number] for number, name in enumerate(self._map["names"])}
 
     def seconds(self, name: str) -> float:
         """What the test took."""
-        return float(min(self._outcomes[kind].get(name, [True, 1.0])[1] for kind in self._outcomes))
+        known = [self._outcomes[kind][name][1] for kind in self._outcomes if name in self._outcomes[kind]]
+        return float(min(known, default=1.0))
 
     def holds_alone(self, name: str) -> bool:
         """Whether the test passes where no solver is rescued."""
@@ -147,6 +167,18 @@ class Lines:
         return sorted(
             f"tests/{p.name}" for p in (self.home / "tree" / "tests").glob("test_*.py") if old.get(p.name) != digest(p)
         )
+
+
+def _in_turn(names: list[str], files: list[str], seconds: Callable[[str], float]) -> list[str]:
+    """The cheapest test of every file, then the second cheapest of each, and so on; files in the order that is given."""
+    order = {file: number for number, file in enumerate(files)}
+    ranks: Counter[str] = Counter()
+    place = {}
+    for name in sorted(names, key=lambda name: (seconds(name), name)):
+        file = name.split("::")[0]
+        place[name] = (ranks[file], order[file])
+        ranks[file] += 1
+    return sorted(place, key=place.__getitem__)
 
 
 def affordable(names: Iterable[str], lines: Lines, seconds: float) -> list[str]:
