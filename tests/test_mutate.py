@@ -94,13 +94,13 @@ def toy(tmp_path, mutate):
     (home / "tree" / "tests" / "test_sums.py").write_text(TEST)
     (home / "tree" / "pytest.ini").write_text("[pytest]\n")
     names = [f"tests/test_sums.py::{name}" for name in ("test_total", "test_only_runs_it", "test_of_a_clock")]
-    lines = {"2": [0, 1, 2], "6": []}
+    blocks = [[2, 2, 0, [0, 1, 2]], [6, 6, 1, []]]
     digest = mutate.workshop.digest
-    files = {"toy/sums.py": {"digest": digest(home / "site" / "toy" / "sums.py"), "lines": lines}}
+    files = {"toy/sums.py": {"digest": digest(home / "site" / "toy" / "sums.py"), "blocks": blocks}}
     tests = {path.name: digest(path) for path in (home / "tree" / "tests").glob("*.py")}
     (home / "map.json").write_text(json.dumps({"names": names, "files": files, "tests": tests}))
     for kind in ("rescued", "alone"):
-        (home / f"{kind}.json").write_text(json.dumps({name: [kind == "rescued", 0.01] for name in names}))
+        (home / f"{kind}.json").write_text(json.dumps({name: [kind == "rescued", 0.01, []] for name in names}))
     return home
 
 

@@ -1,7 +1,7 @@
 """Mutation testing of dcprog by one command; what is done already is not done again.
 
     python -m tools.mutate [--sample 300] [--seed 0] [--rooms functions convex …] [--jobs 1] [--budget 60]
-                           [--map] [--again] [--list]
+                           [--map] [--tests FILE …] [--again] [--list]
 
 The first run copies the checkout to .mutation/ and runs the whole suite there, to learn which tests run which lines,
 what they cost, and which of them hold with solvers that nobody rescues. Then each fault of the sample is tried with the
@@ -97,6 +97,7 @@ def main() -> None:
     parser.add_argument("--rooms", nargs="+", default=list(ROOMS), choices=ROOMS, metavar="ROOM")
     parser.add_argument("--jobs", type=int, default=1, help="faults tried side by side")
     parser.add_argument("--budget", type=float, default=60.0, help="seconds of tests for each fault, cheap ones first")
+    parser.add_argument("--tests", nargs="+", default=[], help="files of tests to map: fewer are faster, and notice less")
     parser.add_argument("--map", action="store_true", help="measure the map from lines to tests anew")
     parser.add_argument("--again", action="store_true", help="try survivors once more")
     parser.add_argument("--list", action="store_true", help="show the sample and end")
@@ -107,7 +108,7 @@ def main() -> None:
         return
     if wanted.map or not (HOME / "map.json").exists():
         build(HOME)
-        measure(HOME, max(wanted.jobs, 2))
+        measure(HOME, max(wanted.jobs, 2), ROOMS, wanted.tests)
     copy_tests(HOME)
     lines = Lines(HOME)
     stale = {path for path in {mutant.path for mutant in chosen} if lines.stale(path, ROOT / path)}

@@ -7,6 +7,7 @@ would hide that it is not. ``--alone`` takes them away from all tests, ``--outco
 from __future__ import annotations
 
 import json
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ class Rescuers:
 
 
 class Watch:
-    """Runs ``tests``, pairs of an id and whether it holds alone, in this order, then the files in ``whole`` ``without`` some."""
+    """Runs ``tests``, pairs of an id and whether it holds alone, in this order, then files in ``whole`` ``without`` some."""
 
     def __init__(self, tests: list[tuple[str, bool]], whole: list[str], without: list[str]) -> None:
         self.place = {name: number for number, (name, _) in enumerate(tests)}
@@ -71,18 +72,42 @@ class Watch:
 
 
 class Outcomes:
-    """Seconds and outcome of every test, from all workers."""
+    """Outcome and seconds of every test, and the blocks that it ran, from all workers."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.tests: dict[str, list[Any]] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        passed, seconds = self.tests.get(report.nodeid, [True, 0.0])
-        self.tests[report.nodeid] = [passed and not report.failed, seconds + report.duration]
+        passed, seconds, blocks = self.tests.get(report.nodeid, [True, 0.0, []])
+        blocks = getattr(report, "blocks", blocks)
+        self.tests[report.nodeid] = [passed and not report.failed, seconds + report.duration, blocks]
 
     def pytest_sessionfinish(self) -> None:
         self.path.write_text(json.dumps(self.tests), encoding="utf-8")
+
+
+class Probes:
+    """Sends what the probes of a test have seen along with its last report."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logstart(self) -> None:
+        self._seen().clear()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        if call.when == "teardown":
+            report.blocks = sorted(self._seen())
+        return report
+
+    @staticmethod
+    def _seen() -> set[int]:
+        from dcprog._probes import seen  # the copy of the package has it, the package itself does not
+
+        return seen  # type: ignore[no-any-return]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -106,5 +131,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("outcomes"):
+        config.pluginmanager.register(Probes())
     if config.getoption("outcomes") and not hasattr(config, "workerinput"):  # the controller hears of all workers' tests
         config.pluginmanager.register(Outcomes(Path(config.getoption("outcomes"))))

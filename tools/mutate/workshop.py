@@ -18,16 +18,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from tools.mutate.probes import Block, probe_package
+
 ROOT = Path(__file__).resolve().parents[2]
 HOME = ROOT / ".mutation"
 LITTER = shutil.ignore_patterns(".git", ".mutation", "build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis")
 NEAR = 6
 """Files of tests in the first look."""
-COVERAGE = """[run]
-source_pkgs = dcprog
-parallel = true
-data_file = {data}
-"""
 
 
 def environment(site: Path) -> dict[str, str]:
@@ -58,38 +55,37 @@ def clone_site(home: Path, number: int) -> Path:
     return site
 
 
-def measure(home: Path, workers: int) -> None:
-    """Run the suite with coverage by test, each solver alone, and then what fails so once more with its rescuers."""
-    for old in [*home.glob("coverage*"), *home.glob("*.json")]:
+def measure(home: Path, workers: int, rooms: tuple[str, ...], tests: list[str]) -> None:
+    """Run the tests on a site with probes, each solver alone, and then what fails so once more with its rescuers."""
+    for old in home.glob("*.json"):
         old.unlink()
-    (home / "coveragerc").write_text(COVERAGE.format(data=home / "coverage"), encoding="utf-8")
-    cover = ["--cov", f"--cov-config={home / 'coveragerc'}", "--cov-context=test", "--cov-report="]
+    probing = home / "probing"
+    shutil.rmtree(probing, ignore_errors=True)
+    shutil.copytree(home / "site", probing)
+    blocks = probe_package(probing / "dcprog", rooms)
     alone, failed, rescued = home / "alone.json", home / "failed.json", home / "rescued.json"
-    for options in (["--alone", f"--outcomes={alone}"], [f"--only={failed}", "--cov-append", f"--outcomes={rescued}"]):
-        words = pytest_words("-n", str(workers), *options, *cover)
-        subprocess.run(words, cwd=home / "tree", env=environment(home / "site"), check=False)
-        failing = [name for name, (passed, _) in json.loads(alone.read_text(encoding="utf-8")).items() if not passed]
+    for options in (["--alone", f"--outcomes={alone}"], [f"--only={failed}", f"--outcomes={rescued}"]):
+        words = pytest_words("-n", str(workers), *options, *tests)
+        subprocess.run(words, cwd=home / "tree", env=environment(probing), check=False)
+        failing = [name for name, (passed, *_) in json.loads(alone.read_text(encoding="utf-8")).items() if not passed]
         failed.write_text(json.dumps(failing), encoding="utf-8")
-    write_map(home)
+    write_map(home, blocks)
 
 
-def write_map(home: Path) -> None:
-    """What :class:`Lines` reads: for each file its digest, and for each line the numbers of the tests that run it."""
-    import coverage
-
-    data = coverage.CoverageData(str(home / "coverage"))
-    data.read()
-    names: dict[str, int] = {}
-    files = {}
-    for path in sorted(data.measured_files()):
-        relative = str(Path(path).relative_to(home / "site"))
-        lines = {
-            line: sorted({names.setdefault(c.rpartition("|")[0], len(names)) for c in contexts if c})
-            for line, contexts in data.contexts_by_lineno(path).items()
-        }
-        files[relative] = {"digest": digest(Path(path)), "lines": lines}
+def write_map(home: Path, blocks: dict[str, list[Block]]) -> None:
+    """What :class:`Lines` reads: of each file its digest and its blocks, of each block the tests that run it."""
+    outcomes = [json.loads((home / f"{name}.json").read_text(encoding="utf-8")) for name in ("rescued", "alone")]
+    names = sorted(name for name, (passed, *_) in (outcomes[1] | outcomes[0]).items() if passed)
+    ran: dict[int, list[int]] = {}
+    for number, name in enumerate(names):
+        for block in {b for those in outcomes for b in those.get(name, [0, 0, ()])[2]}:
+            ran.setdefault(block, []).append(number)
+    files = {
+        path: {"digest": digest(home / "site" / path), "blocks": [[*block, ran.get(block[2], [])] for block in those]}
+        for path, those in blocks.items()
+    }
     tests = {path.name: digest(path) for path in (home / "tree" / "tests").glob("*.py")}
-    (home / "map.json").write_text(json.dumps({"names": list(names), "files": files, "tests": tests}), encoding="utf-8")
+    (home / "map.json").write_text(json.dumps({"names": names, "files": files, "tests": tests}), encoding="utf-8")
 
 
 def digest(path: Path) -> str:
@@ -134,22 +130,16 @@ class Lines:
         return near, affordable(left, self, budget) if left else []
 
     def tests_of(self, path: str, first: int, last: int) -> list[str]:
-        """The passing tests that run one of the lines; for lines that run on import alone, those that run the file."""
-        lines = self._map["files"][path]["lines"]
-        numbers = {number for line in range(first, last + 1) for number in lines.get(str(line), ())}
-        numbers = numbers or {number for those in lines.values() for number in those}
-        names = [self._map["names"][number] for number in sorted(numbers)]
-        return [name for name in names if any(self._outcomes[kind].get(name, [False])[0] for kind in self._outcomes)]
-
-    @cached_property
-    def all_names(self) -> set[str]:
-        """Of the tests that were there."""
-        return set(self._map["names"])
+        """The passing tests that run the block of these lines; for lines that run on import alone, those of the file."""
+        blocks = self._map["files"][path]["blocks"]
+        around = [block for block in blocks if block[0] <= first and last <= block[1]]
+        chosen = [min(around, key=lambda block: block[1] - block[0])] if around else blocks
+        return [self._map["names"][number] for number in sorted({n for block in chosen for n in block[3]})]
 
     @cached_property
     def footprints(self) -> dict[str, int]:
-        """How many lines of the package each test runs."""
-        counts = Counter(n for file in self._map["files"].values() for those in file["lines"].values() for n in those)
+        """How many blocks of the package each test runs."""
+        counts = Counter(n for file in self._map["files"].values() for block in file["blocks"] for n in block[3])
         return {name: counts[number] for number, name in enumerate(self._map["names"])}
 
     def seconds(self, name: str) -> float:
