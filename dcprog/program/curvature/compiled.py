@@ -39,10 +39,25 @@ class Box(NamedTuple):
     row_upper: Vector | None = None
 
     @classmethod
-    def of(cls, problem: ConvexProblem, names: Sequence[str]) -> Box:
-        """Bounds and rows of a convex problem; variables without a name stand for kinks."""
-        extra = [f"t[{k}]" for k in range(len(problem.lower) - len(names))]
-        return cls(problem.lower, problem.upper, [*names, *extra], problem.A, problem.row_lower, problem.row_upper)
+    def of(cls, problem: ConvexProblem, variables: Sequence[Any]) -> Box:
+        """Bounds and rows of a convex problem over variables of Pyomo; further columns stand for kinks."""
+        names = Names(variables, problem.n)
+        return cls(problem.lower, problem.upper, names, problem.A, problem.row_lower, problem.row_upper)
+
+
+class Names(Sequence[str]):
+    """Names of variables and of the columns t[k] after them, put together when asked for: a sentence names four of them, and
+    for all of thousands Pyomo takes longer than a solver."""
+
+    def __init__(self, variables: Sequence[Any], count: int) -> None:
+        self._variables, self._count = variables, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, i: Any) -> Any:
+        own, position = len(self._variables), range(self._count)[i]
+        return self._variables[position].name if position < own else f"t[{position - own}]"
 
 
 class Proved(NamedTuple):
