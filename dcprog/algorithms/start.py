@@ -51,8 +51,8 @@ class Start:
         """What to tell the user, if the start that was asked for is not in C, or none was."""
         if self.inwards:
             return (
-                f"g or h has no finite value at the start, which was moved into C by {self.moved:.3g}: pass an x0 where both "
-                "are finite to begin elsewhere"
+                f"g or h has no finite value at the start, which was moved into C by {self.moved:.3g}: to begin elsewhere "
+                "pass an x0 where both are finite"
             )
         if self.made_up:
             count = "no start was given" if self.made_up == len(self.x) else f"{self.made_up} variables have no start"
@@ -97,7 +97,7 @@ def _moved_inwards(program: DCProgram, start: Start) -> Start:
     """The start on its way to a point in the midst of C, as far as f is finite, which x log x written out is not at x = 0;
     as it is where f is not finite in C either."""
     points = points_of_c(program.compiled, POINTS)
-    for target in ([points.mean(axis=0), *points] if len(points) else []):
+    for target in [points.mean(axis=0), *points] if len(points) else []:
         for share in INWARDS:
             x = start.x + share * (target - start.x)
             if _is_defined(program, x):

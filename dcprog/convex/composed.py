@@ -48,7 +48,7 @@ class Composed(ConvexFunction):
 
     def gradient(self, x: Vector) -> Vector:
         slopes, n = self._slopes(x), len(x)
-        gradient = slopes[:n].copy()
+        gradient: Vector = slopes[:n].copy()
         for slope, (f, at) in zip(slopes[n:], self.inner, strict=True):
             if slope:  # 0 · ∞ would be NaN
                 gradient[at] += slope * np.asarray(f.gradient(x[at]), dtype=float)

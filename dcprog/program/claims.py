@@ -25,7 +25,6 @@ from dcprog.program.curvature.second_derivatives import SecondDerivatives
 from dcprog.program.expressions import Parts
 from dcprog.program.points import FEASIBLE, enter, inside_smooth, lift_all, points_of_c
 from dcprog.program.refute import Witness, refute, short, thinned
-from dcprog.program.values import Names
 from dcprog.typing import Mask, Matrix, Vector
 
 SAMPLES = 96
@@ -164,7 +163,7 @@ def _check(claim: Claim, points: Samples, box: Box, effort: Effort) -> Finding:
     open_terms = [t for t in own if not _is_proved(t)]
     if not open_terms:
         return Finding(proofs=(f"{claim.name} is convex: {BY_PARTS}",) if claim.terms else ())
-    n, names = points.compiled.n, Names(points.compiled.variables)
+    n, names = points.compiled.n, box.names
     if claim.declared and claim.row is not None and claim.row.support.max(initial=0) < n:
         return _proved(claim, own, open_terms, box) or Finding((_check_set(claim, points),))
     if all(isinstance(t, QuadraticTerm) for t in open_terms) and not any(map(_bends, claim.terms)):

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from dcprog.convex.composed import Composed
 from dcprog.convex.tape import Tape
-from dcprog.functions.base import QuadraticForm
 from dcprog.program.expressions import BoundFunction, Kink, Parts
 from dcprog.program.polynomial import polynomial
 
@@ -31,7 +30,7 @@ def add_to(out: Parts, parts: Parts, weight: float) -> None:
         out.quadratic[pair] = out.quadratic.get(pair, 0.0) + weight * q
     out.tapes += [t._replace(weight=weight * t.weight) for t in parts.tapes]
     out.functions += [replace(b, weight=weight * b.weight) for b in parts.functions]
-    out.forms += [(at, QuadraticForm(weight * form.Q, weight * form.c, weight * form.constant)) for at, form in parts.forms]
+    out.forms += [(at, form.times(weight)) for at, form in parts.forms]
 
 
 def negated(parts: Parts) -> Parts:
@@ -44,6 +43,7 @@ def negated(parts: Parts) -> Parts:
         [t._replace(weight=-t.weight) for t in parts.tapes],
         [Kink(-k.weight, k.is_abs, k.pieces, k.tape._replace(weight=-k.weight)) for k in parts.kinks],
         [_negated(b) for b in parts.functions],
+        [(at, form.times(-1.0)) for at, form in parts.forms],
     )
 
 

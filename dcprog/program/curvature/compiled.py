@@ -20,7 +20,6 @@ from dcprog.program.curvature.proofs import bounds_used, proved_convex
 from dcprog.program.curvature.rows import Row, linear_forms, tightened
 from dcprog.program.curvature.shapes import shape
 from dcprog.program.curvature.texts import readable
-from dcprog.program.values import Names
 from dcprog.typing import Indices, Vector
 
 ENTRIES = 20_000
@@ -43,9 +42,24 @@ class Box(NamedTuple):
 
     @classmethod
     def of(cls, problem: ConvexProblem, variables: Sequence[Any]) -> Box:
-        """Bounds and rows of a convex problem; what stands behind the Pyomo ``variables`` stands for kinks."""
+        """Bounds and rows of a convex problem over variables of Pyomo; further columns stand for kinks."""
         names = Names(variables, problem.n)
         return cls(problem.lower, problem.upper, names, problem.A, problem.row_lower, problem.row_upper)
+
+
+class Names(Sequence[str]):
+    """Names of variables and of the columns t[k] after them, put together when asked for: a sentence names four of them, and
+    for all of thousands Pyomo takes longer than a solver."""
+
+    def __init__(self, variables: Sequence[Any], count: int) -> None:
+        self._variables, self._count = variables, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, i: Any) -> Any:
+        own, position = len(self._variables), range(self._count)[i]
+        return self._variables[position].name if position < own else f"t[{position - own}]"
 
 
 class Proved(NamedTuple):
@@ -56,8 +70,8 @@ class Proved(NamedTuple):
 
 
 def prove(terms: Terms, box: Box, effort: Effort | None = None) -> Proved | None:
-    """That the sum of the terms is convex: on the bounds alone, and if that fails with those that rows imply; by rules, and with
-    an ``effort`` by second derivatives.
+    """That the sum of the terms is convex: on the bounds alone, and if that fails with those that rows imply; by rules, and
+    with an ``effort`` by second derivatives.
 
     Terms that the caller has proved may be left out; they help only where the others are not convex.
     """
@@ -100,7 +114,8 @@ def _with_rows(box: Box) -> Graph | None:
 
 def _rows(graph: Graph, box: Box) -> list[Row]:
     A = sp.csr_array(box.A)
-    assert box.row_lower is not None and box.row_upper is not None
+    assert box.row_lower is not None
+    assert box.row_upper is not None
     rows = []
     for k in range(A.shape[0]):
         part = slice(A.indptr[k], A.indptr[k + 1])

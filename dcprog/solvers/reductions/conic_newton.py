@@ -138,12 +138,14 @@ class ConicNewtonSession(Session):
         problem, d, outside = self._problem, there - z, feasibility(self._problem, z) > TOLERANCE
         smooth = [(psi, r) for psi, cone, r in zip(problem.constraints, problem.cones, rho, strict=True) if cone is None]
 
+        def over(y: Vector) -> float:
+            return float(sum(r * max(psi.value(y), 0.0) for psi, r in smooth))
+
         def merit(y: Vector) -> float:
-            return problem.value(y, c) + sum(r * max(psi.value(y), 0.0) for psi, r in smooth)
+            return problem.value(y, c) + over(y)
 
         before = merit(z)
-        over = sum(r * max(psi.value(z), 0.0) for psi, r in smooth)
-        promised = float(problem.gradient(z, c) @ d) - over
+        promised = float(problem.gradient(z, c) @ d) - over(z)
         t = 1.0
         while t > SHORTEST:
             after = merit(z + t * d)
