@@ -171,8 +171,8 @@ class ClarabelSession(Session):
         return whole if claim is not Claim.OPTIMAL else self._refined(c, whole, deadline)
 
     def _refined(self, c: Vector, found: Answer, deadline: float) -> Answer:
-        """A Newton step for what bends: in exponential and second-order cones z is as good as the root of the gap. Before it,
-        zeros for what is next to 0: where all is 0 at the solution, nothing else is small against it."""
+        """Zeros for what is next to 0: where all is 0 at the solution, nothing else is small against it. Then a Newton step
+        for what bends: in exponential and second-order cones z is as good as the root of the gap."""
         problem = self.problem
         found = better_of(problem, c, found, snapped(problem, found))
         if verify(problem, c, found).holds(SHARP) or not has_model(problem):

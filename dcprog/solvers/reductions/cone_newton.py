@@ -2,9 +2,10 @@
 
     min  φ(z) + ⟨c, z⟩   subject to   ψᵢ(z) ≤ 0 smooth,  rows, bounds and cones (‖Mz + b‖ ≤ t and the like)
 
-An interior-point method for smooth functions has no derivative where a norm is 0, and one for cones does not know φ. The model
-at zᵏ with multipliers μᵏ is sequential quadratic programming (Wilson, 1963) with cones: its linearised rows hold wherever ψᵢ ≤ 0
-does, by convexity, so that it is never infeasible by itself. Steps are shortened until the exact penalty function
+An interior-point method for smooth functions has no derivative where a norm is 0, and one for cones does not know φ. The
+model at zᵏ with multipliers μᵏ is sequential quadratic programming (Wilson, 1963) with cones: its linearised rows hold
+wherever ψᵢ ≤ 0 does, by convexity, so that it is never infeasible by itself. Steps are shortened until the exact penalty
+function
 
     M(z) = φ(z) + ⟨c, z⟩ + σ Σᵢ max(ψᵢ(z), 0),   σ > |μᵢ|,
 
@@ -27,7 +28,7 @@ from dcprog.convex.newton import has_model, model_at
 from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.errors import unknown_name
 from dcprog.solvers.adapters.clarabel import Clarabel, ClarabelSession
-from dcprog.solvers.base import Feature, Session, Solver
+from dcprog.solvers.base import Feature, Session, Solver, cost_scale
 from dcprog.typing import Vector
 
 ENOUGH = 1e-9
@@ -109,7 +110,7 @@ class ConeNewtonSession(Session):
             if time.perf_counter() >= deadline:
                 return replace(best, claim=Claim.TIME_LIMIT, message="time limit reached")
             model, damping = self._damped(model_at(self._problem, c, z, mu), z, damping)
-            step = ClarabelSession(model, {}).solve(model.c, None, deadline - time.perf_counter())
+            step = _minimiser(model, deadline - time.perf_counter())
             if step.claim is not Claim.OPTIMAL or step.z is None or step.constraint_duals is None:
                 if damping > 1.0 / DAMPING:
                     return best if np.isfinite(least) else replace(step, z=None)
@@ -162,3 +163,14 @@ class ConeNewtonSession(Session):
 
     def _outside(self, z: Vector) -> float:
         return float(sum(max(psi.value(z), 0.0) for psi in self._problem.constraints))
+
+
+def _minimiser(model: ConvexProblem, seconds: float) -> Answer:
+    """What Clarabel says of the model with costs of the size of 1: at the start they may have been 1e6 times what they are
+    here, and its tolerances are absolute."""
+    assert model.Q is not None
+    scale = cost_scale(model.c)
+    scaled = replace(model, c=scale * model.c, Q=scale * model.Q)
+    found = ClarabelSession(scaled, {}).solve(scaled.c, None, seconds)
+    y, mu = found.row_duals, found.constraint_duals
+    return replace(found, row_duals=None if y is None else y / scale, constraint_duals=None if mu is None else mu / scale)
