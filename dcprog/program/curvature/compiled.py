@@ -68,8 +68,8 @@ class Proved(NamedTuple):
 
 
 def prove(terms: Terms, box: Box, effort: Effort | None = None) -> Proved | None:
-    """That the sum of the terms is convex: on the bounds alone, and if that fails with those that rows imply; by rules, and with
-    an ``effort`` by second derivatives.
+    """That the sum of the terms is convex: on the bounds alone, and if that fails with those that rows imply; by rules, and
+    with an ``effort`` by second derivatives.
 
     Terms that the caller has proved may be left out; they help only where the others are not convex.
     """
@@ -112,7 +112,8 @@ def _with_rows(box: Box) -> Graph | None:
 
 def _rows(graph: Graph, box: Box) -> list[Row]:
     A = sp.csr_array(box.A)
-    assert box.row_lower is not None and box.row_upper is not None
+    assert box.row_lower is not None
+    assert box.row_upper is not None
     rows = []
     for k in range(A.shape[0]):
         part = slice(A.indptr[k], A.indptr[k + 1])
