@@ -115,7 +115,7 @@ class ActiveSetSession(Session):
 
 
 def _same_limits(one: ConvexProblem, other: ConvexProblem) -> bool:
-    """Whether the same limits and bounds are there, and the same of them coincide, so that active sets are about the same."""
+    """Whether the same limits and bounds are there, and the same of them coincide: active sets are about the same then."""
     return all(
         np.array_equal(np.isinf(getattr(one, name)), np.isinf(getattr(other, name)))
         for name in ("row_lower", "row_upper", "lower", "upper")
