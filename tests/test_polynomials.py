@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import reduce
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ def nonnegative(roots, leading, lower, upper):
     """By the signs between the roots that lie inside."""
     inside = sorted({r for r in roots if lower < r < upper})
     ends = [max(lower, -1e3), *inside, min(upper, 1e3)]
-    middles = [Fraction(a + b) / 2 for a, b in zip(ends, ends[1:], strict=False) if a < b]
+    middles = [Fraction(a + b) / 2 for a, b in pairwise(ends) if a < b]
     return all(leading * math.prod((x - r for r in roots), start=Fraction(1)) >= 0 for x in middles)
 
 
