@@ -18,9 +18,9 @@ from tools.mutate.plugin import UNABLE
 from tools.mutate.swap import is_in_a_body
 from tools.mutate.workshop import Lines, clone_site, environment
 
-STARTUP = 20.0
+STARTUP = 8.0
 """Seconds of CPU that a run may take beyond what its tests are known to take."""
-SLOWER = 5.0
+SLOWER = 3.0
 """A fault that makes the tests so many times slower has been noticed."""
 LOOK = 3.0
 """Seconds of tests in the first look, which imports few files of tests: most faults are noticed there."""
