@@ -7,6 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dcprog._on_import import when_imported
+
 __version__ = "0.1.0"
 
 if not (Path(__file__).parent / "models" / "__init__.py").is_file():
@@ -40,6 +42,7 @@ _HOMES = {
     "DCConstraint": "program.dc_constraint",
     "DCProgram": "program.dc_program",
     "Family": "program.family",
+    "from_pyomo": "program.from_pyomo",
     "Result": "algorithms.result",
     "State": "algorithms.result",
     "Status": "algorithms.result",
@@ -78,6 +81,7 @@ if TYPE_CHECKING:
     from dcprog.program.dc_constraint import DCConstraint
     from dcprog.program.dc_program import DCProgram
     from dcprog.program.family import Family
+    from dcprog.program.from_pyomo import from_pyomo
     from dcprog.program.matrix_constraint import MatrixConstraint
     from dcprog.solvers.available import available_solvers
 
@@ -101,6 +105,7 @@ __all__ = [  # without estimators and studies: "from dcprog import *" loads no s
     "convex",
     "datasets",
     "errors",
+    "from_pyomo",
     "functions",
     "learning",
     "maximum",
@@ -127,3 +132,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*__all__, "estimators", "studies", "__version__"]
+
+
+# pyo.SolverFactory("dcprog"), whichever of the two is imported first: pyomo.environ looks for no plugins of other packages
+when_imported("pyomo.environ", lambda: import_module("dcprog.pyomo_solver"))

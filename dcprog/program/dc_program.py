@@ -11,7 +11,6 @@ import numpy as np
 from dcprog.convex.terms import LinearTerm
 from dcprog.errors import ConvexityError, DataError, DomainError, unknown_name
 from dcprog.functions.checks import is_number
-from dcprog.program.claims import check_functions
 from dcprog.program.compile import Compiled, Slot
 from dcprog.program.convex_model import ConvexModel
 from dcprog.program.expressions import Parts
@@ -91,6 +90,11 @@ class DCProgram:
         began = time.perf_counter()
         self.model: Any = shared.model
         self.name = name or ("" if self.model.name == "unknown" else self.model.name)
+        self.g, self.h = g, h
+        self.sense = 1
+        """−1 where the model maximises h − g: results report the objective in the model's own sense."""
+        self.origin: Any = None
+        """What the program was made of, where :func:`dcprog.from_pyomo` made it."""
         self.derived: Derived = dict(derived or {})
         self.interpret = interpret
         self.tol = tol
@@ -104,7 +108,7 @@ class DCProgram:
         _check_domain(self.compiled)
         for letter, parts in (("g", self.compiled.g_parts), ("h", self.compiled.h_parts)):
             _check_weights(parts, letter)
-        found = check_functions(self.compiled, shared.points)
+        found = shared.check_functions(self.compiled)
         self.compiled = self.compiled.within(found.implied)
         self._assumptions, self._proofs = (*shared.assumptions, *found.assumptions), (*shared.proofs, *found.proofs)
         if strict and self._assumptions:
