@@ -13,7 +13,9 @@ from dcprog.errors import ConvexityError, DataError, DomainError, unknown_name
 from dcprog.functions.checks import is_number
 from dcprog.program.compile import Compiled, Slot
 from dcprog.program.convex_model import ConvexModel
+from dcprog.program.describe import described
 from dcprog.program.expressions import Parts
+from dcprog.program.plain import plain_model
 from dcprog.program.points import generic_point
 from dcprog.program.sampling import sample_box
 from dcprog.typing import Mask, Vector
@@ -222,6 +224,30 @@ class DCProgram:
         free = slot.positions >= 0
         x[slot.positions[free]] = entries[free]
         return x
+
+    def describe(self) -> str:
+        """g, h and the rows as text, with the rule behind each part where dcprog found it, and what is proved or assumed.
+
+        >>> import dcprog, pyomo.environ as pyo
+        >>> m = pyo.ConcreteModel(); m.x = pyo.Var(bounds=(0, 1), initialize=0.5)
+        >>> print(DCProgram(m, g=m.x**4, h=m.x**2, name="quartic").describe())
+        quartic: min g − h over 1 variables, NLP subproblems
+          g = x**4
+          h = x**2
+        ...
+        """
+        return described(self)
+
+    def to_pyomo(self) -> Any:
+        """A copy of the model for any Pyomo solver, with g − h as its objective ``dc_objective``, or with its own where it had one;
+        vectorised functions are written out.
+
+        >>> import pyomo.environ as pyo
+        >>> m = pyo.ConcreteModel(); m.x = pyo.Var(bounds=(0, 1), initialize=0.5)
+        >>> print(DCProgram(m, g=m.x**4, h=m.x**2).to_pyomo().dc_objective.expr)
+        x**4 - x**2
+        """
+        return plain_model(self.model, self.g, self.h, has_objective=self.origin is not None)
 
     def __repr__(self) -> str:
         c = self.compiled
