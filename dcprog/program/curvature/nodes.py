@@ -148,7 +148,7 @@ class Graph:
         if not whole and c < 0:
             c, core = 1.0, base
         if core.kind == "product" and all(
-            whole and (float(q).is_integer() or f.lower >= 0) or f.lower >= 0 for f, q in core.factors
+            (whole and (float(q).is_integer() or f.lower >= 0)) or f.lower >= 0 for f, q in core.factors
         ):
             made = self._product([(f, q * p) for f, q in core.factors])
         elif core.kind == "abs" and whole and p % 2 == 0:

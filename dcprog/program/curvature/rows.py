@@ -146,7 +146,7 @@ def _quotient(end: float, rest: Fraction | float, weight: float, side: float) ->
     """(end − rest) / weight, rounded to the side; without a bound where one of them is infinite."""
     up = side * (1.0 if weight > 0 else 1.0) > 0
     away = math.inf if up else -math.inf
-    if isinstance(rest, float) and not math.isfinite(rest) or not math.isfinite(end):
+    if (isinstance(rest, float) and not math.isfinite(rest)) or not math.isfinite(end):
         return away
     exact = (Fraction(end) - Fraction(rest)) / Fraction(weight)
     near = float(exact)
