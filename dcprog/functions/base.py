@@ -35,6 +35,10 @@ class QuadraticForm(NamedTuple):
     c: Vector
     constant: float
 
+    def times(self, weight: float) -> QuadraticForm:
+        """weight · the form."""
+        return self if weight == 1.0 else QuadraticForm(weight * self.Q, weight * self.c, weight * self.constant)
+
 
 _PROVED: set[type[ConvexFunction]] = set()
 ORACLES = frozenset(("value", "gradient", "hessian", "epigraph", "quadratic", "conic", "nearest_slope", "rests_on"))

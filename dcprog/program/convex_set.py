@@ -19,7 +19,7 @@ from dcprog.convex.problem import ConvexProblem
 from dcprog.convex.tape import KINKS, Tape, TapeBatch, batch
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
 from dcprog.errors import ConvexityError, DataError, ModelError
-from dcprog.functions.base import Epigraph, QuadraticForm
+from dcprog.functions.base import Epigraph
 from dcprog.functions.definiteness import is_positive_semidefinite
 from dcprog.program.composition import is_convex, pieces, range_of, rises, slots_of, split
 from dcprog.program.constants import constant, shortened
@@ -277,7 +277,7 @@ class ConvexSet:
         form = function.quadratic(len(indices))
         epigraph = None if form or function.smooth else function.epigraph(len(indices))
         if form is not None:
-            scaled = QuadraticForm(bound.weight * form.Q, bound.weight * form.c, bound.weight * form.constant)
+            scaled = form.times(bound.weight)
             out.forms.append((indices, scaled))
             out.constant += scaled.constant
         elif epigraph is not None:

@@ -76,13 +76,18 @@ class Parts:
             half = sp.coo_array((np.array(list(self.quadratic.values())), (i, j)), shape=(size, size))
             blocks.append(half + half.T)
         for indices, form in self.forms:
-            q = sp.coo_array(form.Q)
-            if q.nnz:
+            if form.Q.nnz:
+                q = sp.coo_array(form.Q)
                 blocks.append(sp.coo_array((q.data, (indices[q.row], indices[q.col])), shape=(size, size)))
         Q = sp.csc_array(sum(blocks[1:], blocks[0])) if blocks else None
         if Q is not None:
             Q.eliminate_zeros()
         return None if Q is None or Q.nnz == 0 else Q
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether nothing but the constant is there."""
+        return not (self.linear or self.quadratic or self.tapes or self.kinks or self.functions or self.forms)
 
     @property
     def is_affine(self) -> bool:

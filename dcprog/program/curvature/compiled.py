@@ -39,10 +39,25 @@ class Box(NamedTuple):
     row_upper: Vector | None = None
 
     @classmethod
-    def of(cls, problem: ConvexProblem, names: Sequence[str]) -> Box:
-        """Bounds and rows of a convex problem; variables without a name stand for kinks."""
-        extra = [f"t[{k}]" for k in range(len(problem.lower) - len(names))]
-        return cls(problem.lower, problem.upper, [*names, *extra], problem.A, problem.row_lower, problem.row_upper)
+    def of(cls, problem: ConvexProblem, variables: Sequence[Any]) -> Box:
+        """Bounds and rows of a convex problem over variables of Pyomo; further columns stand for kinks."""
+        names = Names(variables, problem.n)
+        return cls(problem.lower, problem.upper, names, problem.A, problem.row_lower, problem.row_upper)
+
+
+class Names(Sequence[str]):
+    """Names of variables and of the columns t[k] after them, put together when asked for: a sentence names four of them, and
+    for all of thousands Pyomo takes longer than a solver."""
+
+    def __init__(self, variables: Sequence[Any], count: int) -> None:
+        self._variables, self._count = variables, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, i: Any) -> Any:
+        own, position = len(self._variables), range(self._count)[i]
+        return self._variables[position].name if position < own else f"t[{position - own}]"
 
 
 class Proved(NamedTuple):
@@ -53,8 +68,8 @@ class Proved(NamedTuple):
 
 
 def prove(terms: Terms, box: Box, effort: Effort | None = None) -> Proved | None:
-    """That the sum of the terms is convex: on the bounds alone, and if that fails with those that rows imply; by rules, and with
-    an ``effort`` by second derivatives.
+    """That the sum of the terms is convex: on the bounds alone, and if that fails with those that rows imply; by rules, and
+    with an ``effort`` by second derivatives.
 
     Terms that the caller has proved may be left out; they help only where the others are not convex.
     """
@@ -97,7 +112,8 @@ def _with_rows(box: Box) -> Graph | None:
 
 def _rows(graph: Graph, box: Box) -> list[Row]:
     A = sp.csr_array(box.A)
-    assert box.row_lower is not None and box.row_upper is not None
+    assert box.row_lower is not None
+    assert box.row_upper is not None
     rows = []
     for k in range(A.shape[0]):
         part = slice(A.indptr[k], A.indptr[k + 1])

@@ -1,8 +1,8 @@
 """Convexity by second derivatives in interval arithmetic: on the whole box, then on the pieces of a subdivision.
 
-A symmetric matrix with entries between bounds is positive semidefinite if its midpoint is after Σⱼ radiusᵢⱼ tⱼ/tᵢ was taken off
-the diagonal, for any t > 0 (Gershgorin's discs of the difference, scaled); here t makes the diagonal 1. A function that is twice
-differentiable inside of a box and has such a Hessian on each piece of it is convex on the box.
+A symmetric matrix with entries between bounds is positive semidefinite if its midpoint is after Σⱼ radiusᵢⱼ tⱼ/tᵢ was taken
+off the diagonal, for any t > 0 (Gershgorin's discs of the difference, scaled); here t makes the diagonal 1. A function that
+is twice differentiable inside of a box and has such a Hessian on each piece of it is convex on the box.
 """
 
 from __future__ import annotations
@@ -152,7 +152,8 @@ def interval_hessians(program: object, constants: Vector, box: Interval) -> Inte
 
 
 def hessians_at(chosen: Sequence[Compiled], local: Matrix) -> Matrix:
-    """For programs of one signature their Hessians at points, (programs, points, variables): floats, and NaN where there is none."""
+    """For programs of one signature their Hessians at points, (programs, points, variables): floats, and NaN where there is
+    none."""
     blocks_, count, k = local.shape
     constants = np.repeat(stacked([c.program for c in chosen]), count, axis=1)
     flat = local.reshape(-1, k).T

@@ -5,7 +5,8 @@
     product   Π nodeᵢ^pᵢ, which holds powers, quotients and roots, too
     apply     exp, log, sin, … of a node;  abs;  max of nodes;  a vectorised function of variables
 
-A child is made before its parent, so that the order of the numbers is one in which all nodes can be visited without recursion.
+A child is made before its parent, so that the order of the numbers is one in which all nodes can be visited without
+recursion.
 """
 
 from __future__ import annotations

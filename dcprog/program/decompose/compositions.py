@@ -1,8 +1,8 @@
 """φ(f) with f = g − h a difference of convex functions and φ of one variable.
 
-A convex φ is the maximum of its tangents, φ(f) = max φ(s) + φ′(s)(f − s). With −a ≤ φ′ ≤ b on the range of f (a, b ≥ 0) the sum
-φ(f) + a·g + b·h is a maximum of (φ′ + a)·g + (b − φ′)·h + constants, so it is convex: φ(f) = [φ(f) + a g + b h] − [a g + b h]. A concave φ
-is minus a convex one; any other is made convex by ½αt², and f² is split in its turn.
+A convex φ is the maximum of its tangents, φ(f) = max φ(s) + φ′(s)(f − s). With −a ≤ φ′ ≤ b on the range of f (a, b ≥ 0) the
+sum φ(f) + a·g + b·h is a maximum of (φ′ + a)·g + (b − φ′)·h + constants, so it is convex: φ(f) = [φ(f) + a g + b h] − [a g
++ b h]. A concave φ is minus a convex one; any other is made convex by ½αt², and f² is split in its turn.
 """
 
 from __future__ import annotations
@@ -101,7 +101,8 @@ def ranges_of(node: Node, arg: Node) -> Ranges:
 
 
 def square(splitter: Splitter, node: Node) -> tuple[Pair, str] | None:
-    """f² = 2(p² + q²) − (p + q)² for f = p − q with p, q ≥ 0 convex, a common constant added to both where one is negative."""
+    """f² = 2(p² + q²) − (p + q)² for f = p − q with p, q ≥ 0 convex, a common constant added to both where one is
+    negative."""
     from dcprog.program.decompose import products
 
     graph = splitter.graph

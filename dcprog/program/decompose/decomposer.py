@@ -36,8 +36,8 @@ def decompose(expression: Any, over: Any = None, method: str = "auto", *, time_l
     over : Pyomo model or block, optional
         Whose bounds and active rows hold; without it the bounds of the variables that appear.
     method : {"auto", "diagonal", "eigenvalue", "shift"}
-        How quadratic forms are split: by the least diagonal (auto), or by eigenvalues; "shift" uses bounds of second derivatives for
-        everything else instead of the rules of products and compositions.
+        How quadratic forms are split: by the least diagonal (auto), or by eigenvalues; "shift" uses bounds of second
+        derivatives for everything else instead of the rules of products and compositions.
     time_limit : float
         Seconds for proofs by second derivatives.
 
@@ -113,12 +113,10 @@ class Decomposer:
 
     def _piece(self, piece: rules.Piece) -> Piece:
         graph, pair = self.space.graph, piece.pair
-        sides = [
-            text(graph, graph.sum(constant, line, [(w, n) for n, w in side.items()]))
-            for side, line, constant in ((pair.g, pair.line, pair.constant), (pair.h, {}, 0.0))
-        ]
-        term = text(graph, graph.sum(0.0, {}, piece.terms)) if piece.terms else sides[0]
-        return Piece(term, piece.rule, *sides, coarseness(graph, [(w, n) for n, w in pair.h.items()]))
+        g = text(graph, graph.sum(pair.constant, pair.line, [(w, n) for n, w in pair.g.items()]))
+        h = text(graph, graph.sum(0.0, {}, [(w, n) for n, w in pair.h.items()]))
+        term = text(graph, graph.sum(0.0, {}, piece.terms)) if piece.terms else g
+        return Piece(term, piece.rule, g, h, coarseness(graph, [(w, n) for n, w in pair.h.items()]))
 
     def _implied(self, proofs: list[Proof]) -> dict[int, tuple[float, float]]:
         """The bounds that the proofs looked at and that the variables do not have by themselves."""

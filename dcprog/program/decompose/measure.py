@@ -1,7 +1,7 @@
 """How coarse a decomposition is: the mean of ½(h(a) + h(b)) − h(½(a + b)) over random segments of the box.
 
-It is what linearising h costs, on average, in the units of f; it does not change when variables are scaled or constants and affine
-functions are added to h. A variable without an end counts from where it ends, or from 0, to 10 beyond.
+It is what linearising h costs, on average, in the units of f; it does not change when variables are scaled or constants and
+affine functions are added to h. A variable without an end counts from where it ends, or from 0, to 10 beyond.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Differences of convex functions while they are put together: two sums of nodes that are proved convex.
 
-A :class:`Pair` is line + Σ wᵢ gᵢ − Σ vⱼ hⱼ with weights above 0, each node with a proof of its convexity. Sums are not merged into one
-node, since a proof may hold for a sum and not for its terms.
+A :class:`Pair` is line + Σ wᵢ gᵢ − Σ vⱼ hⱼ with weights above 0, each node with a proof of its convexity. Sums are not
+merged into one node, since a proof may hold for a sum and not for its terms.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Products of DC functions.
 
-For p, q ≥ 0 convex, p·q = ½(sp + q/s)² − ½(s²p² + q²/s²) with convex squares, s > 0 being free: it balances the ranges of the two. A
-convex factor becomes one that is not negative when its lower bound is taken off, a concave one when it is taken off its upper bound;
-what that leaves is a multiple of the other factor. Of two affine factors the product is a quadratic form and needs no bounds.
+For p, q ≥ 0 convex, p·q = ½(sp + q/s)² − ½(s²p² + q²/s²) with convex squares, s > 0 being free: it balances the ranges of
+the two. A convex factor becomes one that is not negative when its lower bound is taken off, a concave one when it is taken
+off its upper bound; what that leaves is a multiple of the other factor. Of two affine factors the product is a quadratic
+form and needs no bounds.
 """
 
 from __future__ import annotations
@@ -103,7 +104,8 @@ def square(graph: Graph, p: Node) -> Node:
     made = graph.power(p, 2.0)
     if not shape(graph, made).convex:
         proof = shape(graph, p).convex
-        assert proof is not None and p.lower >= 0
+        assert proof is not None
+        assert p.lower >= 0
         claim(made, Proof(made, "the square of a convex function that is not negative", (proof,), (p,)))
     return made
 

@@ -1,8 +1,8 @@
 """f = [f + ½ Σ αₖ (aₖ'x)²] − ½ Σ αₖ (aₖ'x)²: the fallback, for whatever has bounded second derivatives.
 
-α comes from interval Hessians on the pieces of a grid (Gershgorin's discs in the units of the ranges, or the least eigenvalue of the
-midpoint less the radii, whichever adds less): αBB, Adjiman et al. (1998). Where f is made of fewer linear forms than variables, the
-shift is in these, a rank-one term each, far less than a multiple of ‖x‖².
+α comes from interval Hessians on the pieces of a grid (Gershgorin's discs in the units of the ranges, or the least
+eigenvalue of the midpoint less the radii, whichever adds less): αBB, Adjiman et al. (1998). Where f is made of fewer linear
+forms than variables, the shift is in these, a rank-one term each, far less than a multiple of ‖x‖².
 """
 
 from __future__ import annotations

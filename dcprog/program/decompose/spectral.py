@@ -1,9 +1,9 @@
 """Symmetric matrices as differences of positive semidefinite ones: M = P − N.
 
-eigenvalue: P and N are the positive and the negative part, in the units of ``widths``: of all splits the one with the least trace
-there, and undominated: no P′, N′ with N − N′ ⪰ 0 other than 0 is a split.
-diagonal: N = D is the diagonal matrix of least Σ wᵢ² dᵢ with M + D ⪰ 0 (a semidefinite program, by Clarabel), so that h is a sum of
-functions of one variable. D is enlarged until M + D is positive definite by a Cholesky factorisation whose rounding is accounted for.
+eigenvalue: P and N are the positive and the negative part, in the units of ``widths``: of all splits the one with the least
+trace there, and undominated: no P′, N′ with N − N′ ⪰ 0 other than 0 is a split. diagonal: N = D is the diagonal matrix of
+least Σ wᵢ² dᵢ with M + D ⪰ 0 (a semidefinite program, by Clarabel), so that h is a sum of functions of one variable. D is
+enlarged until M + D is positive definite by a Cholesky factorisation whose rounding is accounted for.
 """
 
 from __future__ import annotations

@@ -72,8 +72,8 @@ class Splitter:
         return coarseness(self.graph, [(w, n) for n, w in pair.h.items()])
 
     def _together(self, pieces: Sequence[Piece]) -> Pair:
-        """The sum of the pieces. Their quadratic parts are split as one form where that is less coarse: convex ones make up for
-        the shifts of others."""
+        """The sum of the pieces. Their quadratic parts are split as one form where that is less coarse: convex ones make up
+        for the shifts of others."""
         total = Pair()
         for piece in pieces:
             total.add(piece.pair)
@@ -244,10 +244,9 @@ class Splitter:
         if endless:
             more = f" and {len(endless) - 6} more" if len(endless) > 6 else ""
             return DecompositionError(
-                f"{what} needs bounds of {', '.join(endless[:6])}{more} to be split into convex functions: give them, or rows "
-                "that imply them"
+                f"{what} needs bounds of {', '.join(endless[:6])}{more} to be split: give them, or rows that imply them"
             )
         return DecompositionError(
-            f"{what} has no bounded second derivatives on its bounds, and no rule splits it: keep its variables away from where its "
-            "slope is infinite"
+            f"{what} has no bounded second derivatives on its bounds, and no rule splits it: keep its variables "
+            "away from where its slope is infinite"
         )
