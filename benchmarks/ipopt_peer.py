@@ -86,7 +86,14 @@ def ipopt(problem: Nonconvex, x0: Vector, time_limit: float) -> Vector:
         cl=problem.limits[:, 0],
         cu=problem.limits[:, 1],
     )
-    for option, value in {"print_level": 0, "sb": "yes", "tol": 1e-9, "max_iter": 3000, "max_cpu_time": time_limit}.items():
+    for option, value in {
+        "print_level": 0,
+        "bound_relax_factor": 0.0,
+        "sb": "yes",
+        "tol": 1e-9,
+        "max_iter": 3000,
+        "max_cpu_time": time_limit,
+    }.items():
         solver.add_option(option, value)
     with np.errstate(all="ignore"):
         x, _ = solver.solve(x0)

@@ -2,11 +2,11 @@
 
     python -m benchmarks.suites [--suites DIRECTORY] [--starts 20] [--only WORD] [--kind WORD] [--json FILE]
 
-Every instance is a plain Pyomo model that ``dcprog.from_pyomo`` decomposes; no local solver sees the non-convex problem but the peer.
-Counted are: stated (a DC program was made of it), and, of one start (the file's, then a neutral one) and of the best of several, what
-is feasible to 1e-6 and at the best known value (gap < 1e-5), values and violations from the model itself. With several starts a method
-goes on until it is at the best known value. The data lie beside the clone (../shared/suites) and are no part of dcprog; where they are
-absent that is said in one line.
+Every instance is a plain Pyomo model that ``dcprog.from_pyomo`` decomposes; no local solver but the peer sees the non-convex
+problem. Counted are: stated (a DC program was made of it), and, of one start (the file's, then a neutral one) and of the
+best of several, what is feasible to 1e-6 and at the best known value (gap < 1e-5), values and violations from the model
+itself. With several starts a method goes on until it is there. The data lie beside the clone (../shared/suites) and are no
+part of dcprog; where they are absent that is said in one line.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def instances(home: Path) -> Iterator[Instance]:
     if not (home / "load.py").is_file():
         raise DataError(f"{home} has no suites: pass --suites with the directory that holds load.py")
     spec = importlib.util.spec_from_file_location("suites_data", home / "load.py")
-    assert spec is not None and spec.loader is not None
+    if spec is None or spec.loader is None:
+        raise DataError(f"{home / 'load.py'} cannot be read: pass --suites with the directory of the suites")
     data = importlib.util.module_from_spec(spec)
     sys.modules["suites_data"] = data
     spec.loader.exec_module(data)
@@ -158,7 +159,9 @@ def measured(instance: Instance, given: argparse.Namespace) -> dict[str, Any]:
     if not given.alone:
         solvers["ipopt"] = lambda x0: (ipopt(problem, x0, given.limit), "")
     for method, solve in solvers.items():
-        row[method] = [end._asdict() | {"hit": end.hit, "feasible": end.feasible} for end in runs(instance, problem, points, solve)]
+        row[method] = [
+            end._asdict() | {"hit": end.hit, "feasible": end.feasible} for end in runs(instance, problem, points, solve)
+        ]
     return row
 
 
@@ -210,7 +213,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--suites", type=Path, default=HOME, help="the directory of the data")
     parser.add_argument("--starts", type=int, default=20, help="starts, the first two among them")
-    parser.add_argument("--only", nargs="+", default=[""], metavar="WORD", help="instances whose name contains one of the words")
+    parser.add_argument("--only", nargs="+", default=[""], metavar="WORD", help="names that contain one of the words")
     parser.add_argument("--kind", default="", metavar="WORD", help="kinds that contain the word")
     parser.add_argument("--every", type=int, default=1, help="each so many-th instance only")
     parser.add_argument("--limit", type=float, default=10.0, help="seconds for each run")

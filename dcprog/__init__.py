@@ -3,6 +3,7 @@
 Declare g and h on a Pyomo model, solve by solver name, step through it, and prove things about it in tests.
 """
 
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -141,4 +142,4 @@ def __dir__() -> list[str]:
 
 
 # pyo.SolverFactory("dcprog"), whichever of the two is imported first: pyomo.environ looks for no plugins of other packages
-when_imported("pyomo.environ", lambda: import_module("dcprog.pyomo_solver"))
+when_imported("pyomo.environ", partial(import_module, "dcprog.pyomo_solver"))

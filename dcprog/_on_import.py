@@ -13,7 +13,7 @@ from types import ModuleType
 class _Watched(Loader):
     """The loader of a module, with a word to say when it is done."""
 
-    def __init__(self, loader: Loader, done: Callable[[], None]) -> None:
+    def __init__(self, loader: Loader, done: Callable[[], object]) -> None:
         self._loader, self._done = loader, done
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
@@ -30,7 +30,7 @@ class _Watched(Loader):
 class _Watch(MetaPathFinder):
     """Finds nothing itself: it asks the other finders for one module, once, and wraps its loader."""
 
-    def __init__(self, name: str, done: Callable[[], None]) -> None:
+    def __init__(self, name: str, done: Callable[[], object]) -> None:
         self._name, self._done = name, done
 
     def find_spec(
@@ -45,7 +45,7 @@ class _Watch(MetaPathFinder):
         return spec
 
 
-def when_imported(name: str, done: Callable[[], None]) -> None:
+def when_imported(name: str, done: Callable[[], object]) -> None:
     """Call ``done`` now if the module ``name`` is loaded, else when it has been.
 
     >>> when_imported("sys", lambda: print("here it is"))

@@ -7,9 +7,9 @@
 >>> print(results.solver.termination_condition, pyo.value(m.x).__round__(6), pyo.check_optimal_termination(results))
 locallyOptimal -3.0 True
 
-A local method promises a critical point, never the least one: what converged is ``locallyOptimal`` here, as Ipopt's answers are. In
-Pyomo's new interface (``pyomo.contrib.solver.common.factory.SolverFactory``), which has no word for that, it is
-``convergenceCriteriaSatisfied`` with a ``feasible`` solution, and ``objective_bound`` is None: nothing is proved about other points.
+A local method promises a critical point, never the least one: what converged is ``locallyOptimal`` here, as what Ipopt
+finds is. In Pyomo's new interface (``pyomo.contrib.solver.common.factory.SolverFactory``), which has no word for that, it
+is ``convergenceCriteriaSatisfied`` with a ``feasible`` solution. ``objective_bound`` is None: nothing is proved of others.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ OPTIONS: Mapping[str, tuple[Any, Any, str]] = {
 }
 
 
-@document_configdict()  # type: ignore[untyped-decorator]
+@document_configdict()
 class DCProgConfig(SolverConfig):  # type: ignore[misc]
     """The options of :func:`dcprog.solve`, beside those that all solvers of Pyomo have."""
 
@@ -108,13 +108,15 @@ class PointLoader(SolutionLoader):  # type: ignore[misc]
             raise NoSolutionError()
         if vars_to_load is None:
             return self._values
-        return ComponentMap((v, self._values[v]) for v in vars_to_load)
+        chosen: Mapping[Any, float] = ComponentMap((v, self._values[v]) for v in vars_to_load)
+        return chosen
 
     def get_duals(self, cons_to_load: Sequence[Any] | None = None) -> dict[Any, float]:
         return {}
 
     def get_reduced_costs(self, vars_to_load: Sequence[Any] | None = None) -> Mapping[Any, float]:
-        return ComponentMap()
+        none: Mapping[Any, float] = ComponentMap()
+        return none
 
 
 class DCProg(SolverBase):  # type: ignore[misc]
@@ -239,4 +241,5 @@ class LegacyDCProg(LegacySolverWrapper, DCProg):  # type: ignore[misc]
         return legacy, solution
 
 
-SolverFactory.register("dcprog", doc="DC programming: any continuous model, split into convex functions g − h")(DCProg, LegacyDCProg)
+DOC = "DC programming: any continuous model, split into convex functions g − h"
+SolverFactory.register("dcprog", doc=DOC)(DCProg, LegacyDCProg)

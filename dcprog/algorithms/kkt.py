@@ -119,7 +119,7 @@ class Course(course.Course):
     def _in_place(self, algorithm: Penalty, state: State) -> Solution | None:
         """The solution of the inner approximation by the open solvers; None where they find none."""
         try:
-            return algorithm.inner(state.x, np.zeros(algorithm.rows.count, dtype=bool))
+            return algorithm.inner(state, np.zeros(algorithm.rows.count, dtype=bool))
         except AlgorithmStopped:
             return None
 

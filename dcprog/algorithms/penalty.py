@@ -13,7 +13,6 @@ import numpy as np
 
 from dcprog.algorithms.base import Algorithm
 from dcprog.algorithms.endings import AlgorithmStopped
-from dcprog.algorithms.extrapolation import Extrapolation
 from dcprog.algorithms.kkt import Course
 from dcprog.algorithms.result import State, Status
 from dcprog.errors import CapabilityError, DataError
@@ -104,7 +103,6 @@ class Penalty(Algorithm):
 
     def begin(self, state: State) -> None:
         self.first_weights = self.weights = self.weight * self._units(state.x)
-        self.extrapolation, self.proposed, self._wait, self._penalty = Extrapolation(), None, 0, 1
 
     def ceiling(self, state: State) -> float:
         return state.level if self.is_feasible(state.x) and not self.rows.equation.any() else np.inf
@@ -119,9 +117,6 @@ class Penalty(Algorithm):
 
     def advance(self, state: State) -> State:
         """One subproblem; without slacks where the point is feasible, and with them if that has no answer."""
-        farther = self._ahead(state)
-        if farther is not None:
-            return farther
         equation = self.rows.equation
         if self.is_feasible(state.x):
             try:
@@ -131,54 +126,18 @@ class Penalty(Algorithm):
                     raise
         return self._step(state, np.ones(self.rows.count, dtype=bool))
 
-    def inner(self, x: Vector, slack: Mask, near: Vector | None = None) -> Solution:
-        """The subproblem at x, with the slacks of the mask switched on; solvers may begin at ``near`` ∈ C."""
+    def inner(self, state: State, slack: Mask) -> Solution:
+        """The subproblem at a state, with the slacks of the mask switched on."""
         problem = self.dispatcher.as_opened
-        cost = self.program.compiled.cost(self.subgradient(x))
+        cost = self.program.compiled.cost(self.subgradient(state.x))
         cost[self.rows.s] = self.weights
-        return self.minimise_cost(cost, x if near is None else near, self.rows.linearised(problem, x, slack, FEASIBLE))
+        return self.minimise_cost(cost, state.x, self.rows.linearised(problem, state.x, slack, FEASIBLE))
 
     def _step(self, state: State, slack: Mask) -> State:
-        solution = self.inner(state.x, slack)
+        solution = self.inner(state, slack)
         following = self.at(self.next_state(state, solution))
         self._update(state, following, solution, slack)
-        self._propose(state.x, solution.x)
         return following
-
-    def _propose(self, x: Vector, there: Vector) -> None:
-        """Where to linearise next, from what linearising at x brought."""
-        c = self.program.compiled
-        proposed = self.extrapolation.proposal(x, there, self.dispatcher.units.column[: c.n])
-        self.proposed = None if proposed is None else np.clip(proposed, c.lower, c.upper)
-
-    def _ahead(self, state: State) -> State | None:
-        """The solution of the subproblem at the extrapolated point, where it keeps all promises: feasible and no higher than a
-        feasible state, or else of no higher merit. After a failure it is tried again later, and later each time."""
-        if self.proposed is None:
-            return None
-        self._wait -= 1
-        if self._wait >= 0:
-            return None
-        v, self.proposed = self.proposed, None
-        feasible, before = self.is_feasible(state.x), self.merit(state.x)
-        try:
-            solution = self.inner(v, np.ones(self.rows.count, dtype=bool), state.x)
-        except AlgorithmStopped as stopped:
-            if stopped.status not in (Status.INFEASIBLE, Status.SUBPROBLEM_FAILED, Status.UNKNOWN):
-                raise
-            solution = None
-        if solution is not None:
-            x = solution.x
-            kept = self.merit(x) <= before if not feasible or self.rows.equation.any() else self.f(x) <= state.level
-            if kept and (not feasible or self.is_feasible(x) or self.rows.equation.any()):
-                following = self.at(self.next_state(state, solution))
-                self._update(state, following, solution, np.ones(self.rows.count, dtype=bool))
-                self._propose(v, x)
-                self._wait, self._penalty = 0, 1
-                return following
-        self.extrapolation.forget()
-        self._wait = self._penalty = 2 * self._penalty
-        return None
 
     def at(self, state: State) -> State:
         """``state`` with its violation."""

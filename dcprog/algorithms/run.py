@@ -55,7 +55,7 @@ def solve(
     Parameters
     ----------
     program : DCProgram or Pyomo model
-        A model with an objective, of either sense, is split first by :func:`dcprog.from_pyomo`; its variables keep their values.
+        A model with an objective, of either sense, is split first by :func:`dcprog.from_pyomo`; it is not changed.
     algorithm : str, class or instance
         A name such as ``"dca"``, a class derived from :class:`dcprog.algorithms.Algorithm`, or an instance of one that has
         parameters of its own; what is passed here goes before the settings that an instance was made with.
@@ -128,7 +128,8 @@ def as_program(given: Any) -> DCProgram:
         return given
     if isinstance(given, type) or not hasattr(given, "component_data_objects"):
         raise ModelError(
-            f"expected a DCProgram or a Pyomo model with an objective, got {type(given).__name__}: declare DCProgram(model, g, h) first"
+            f"expected a DCProgram or a Pyomo model with an objective, got {type(given).__name__}: declare "
+            "DCProgram(model, g, h) first"
         )
     return from_pyomo(given)
 

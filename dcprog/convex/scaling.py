@@ -183,9 +183,9 @@ def _bent(p: ConvexProblem, slopes: Vector, start: Vector | None, unit: Vector) 
 
 
 def _newton(slopes: Vector, curvature: Vector, width: Vector) -> Vector:
-    """Where slope and curvature are alike; 0 where one is missing. A curvature of rounding size makes no enormous unit: none is
-    beyond the width of its bounds, and without bounds no variable counts for more in the objective than TYPICAL times what is
-    usual."""
+    """Where slope and curvature are alike; 0 where one is missing. A curvature of rounding size makes no enormous unit: none
+    is beyond the width of its bounds, and without bounds no variable counts for more in the objective than TYPICAL times
+    what is usual."""
     with np.errstate(all="ignore"):
         unit = np.minimum(slopes / curvature, width)
     known = np.isfinite(unit) & (unit > 0)

@@ -239,8 +239,8 @@ class DCProgram:
         return described(self)
 
     def to_pyomo(self) -> Any:
-        """A copy of the model for any Pyomo solver, with g − h as its objective ``dc_objective``, or with its own where it had one;
-        vectorised functions are written out.
+        """A copy of the model for any Pyomo solver, with g − h as its objective ``dc_objective``, or with its own where it
+        had one; vectorised functions are written out.
 
         >>> import pyomo.environ as pyo
         >>> m = pyo.ConcreteModel(); m.x = pyo.Var(bounds=(0, 1), initialize=0.5)

@@ -32,7 +32,8 @@ def _lines(program: DCProgram) -> Iterator[str]:
         yield from _rules(program.origin.objective)
     split = [] if program.origin is None else [row for row in program.origin.rows if not row.is_convex]
     kept = 0 if program.origin is None else len(program.origin.rows) - len(split)
-    yield f"rows: {c.feasible_set.m} linear, {kept or len(c.feasible_set.constraints)} convex, {_count(program, len(split))} DC"
+    convex = kept or len(c.feasible_set.constraints)
+    yield f"rows: {c.feasible_set.m} linear, {convex} convex, {_count(program, len(split))} DC"
     for component in matrices(program.model):
         yield f"  {component.name}: {component.matrix.shape[0]} rows of a matrix"
     for component in dc_constraints(program.model):

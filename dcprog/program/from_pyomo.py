@@ -1,8 +1,9 @@
-"""A plain Pyomo model with an objective as a DC program: the objective and every row that is not convex are split into g − h."""
+"""A plain Pyomo model as a DC program: its objective and every row that is not convex are split into g − h."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,8 +12,8 @@ from pyomo.common.enums import maximize
 from pyomo.core.base.block import Block
 from pyomo.core.base.objective import Objective
 
-from dcprog.errors import ConvexityError, DCProgError, ModelError
-from dcprog.program.claims import Finding, Samples, together
+from dcprog.errors import DCProgError, ModelError
+from dcprog.program.claims import Finding, together
 from dcprog.program.compile import Compiled, compile_model
 from dcprog.program.convex_model import ConvexModel
 from dcprog.program.convex_set import ConvexSet, body_and_limits
@@ -30,9 +31,9 @@ SECONDS = 30.0
 def from_pyomo(model: Any, *, method: str = "auto", name: str = "", time_limit: float = SECONDS) -> DCProgram:
     """The DC program of a Pyomo model: min g − h over its convex rows, and a constraint p − q ≤ 0 for each other one.
 
-    The objective may be of either sense; ``result.objective`` and ``result.bound`` are in the model's own. Rows that are proved
-    convex stay as they are, of any other one body ≤ u becomes g − h ≤ u, body ≥ l becomes h − g ≤ −l, an equation both. The model is
-    not changed, and is read once: parameters and fixed variables count with the values they have now.
+    The objective may be of either sense; ``result.objective`` and ``result.bound`` are in the model's own. Rows that are
+    proved convex stay as they are; of any other one body ≤ u becomes g − h ≤ u, body ≥ l becomes h − g ≤ −l, an equation
+    both. The model is not changed, and is read once: parameters and fixed variables count with the values they have now.
     ``print(program.describe())`` shows g, h, the rows, and the rule behind each.
 
     Parameters
@@ -98,12 +99,14 @@ class Splitter:
 
     def add(self, constraint: Any, into: ConvexSet, dc: DCReader) -> None:
         """One ordinary constraint."""
-        parts = take_apart(constraint.body, into.index, into.n, f"constraint {constraint.name}")
+        body, lower, upper = body_and_limits(constraint)
+        where = f"constraint {constraint.name}"
+        with _named(where):
+            parts = take_apart(body, into.index, into.n, where)
         if parts.is_affine:
             into.add_constraint(constraint, declared=False)
             return
-        _, lower, upper = body_and_limits(constraint)
-        row = SplitRow(constraint.name, lower, upper, self.decompose(constraint.body, f"constraint {constraint.name}"))
+        row = SplitRow(constraint.name, lower, upper, self.decompose(body, where))
         self.rows.append(row)
         if lower == upper:
             dc.add_pair(row.name, row.body.g - upper, row.body.h, equation=True)
@@ -121,10 +124,19 @@ class Splitter:
 
     def decompose(self, expression: Any, where: str) -> Decomposition:
         """Errors say where they are."""
-        try:
+        with _named(where):
             return self.decomposer.decompose(expression)
-        except DCProgError as error:
-            raise type(error)(f"{where} cannot be split into convex functions: {error}") from None
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    """Errors say what they are about."""
+    try:
+        yield
+    except DCProgError as error:
+        if where in str(error):
+            raise
+        raise type(error)(f"{where} cannot be split into convex functions: {error}") from None
 
 
 class DecomposedModel(ConvexModel):
@@ -141,6 +153,8 @@ class DecomposedModel(ConvexModel):
         self.sense = -1 if objective.sense == maximize else 1
         self.objective = splitter.decompose(objective.expr, f"objective {objective.name}")
         self.rows = tuple(splitter.rows)
+        with _named(f"objective {objective.name}"):  # what is no number, or has no derivative
+            take_apart(objective.expr, compiled.convex_set.index, len(compiled.variables), f"objective {objective.name}")
         implied = _implied(compiled.convex_set.index, [self.objective, *(row.body for row in self.rows)])
         return compiled.within(implied)
 

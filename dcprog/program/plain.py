@@ -16,8 +16,8 @@ OBJECTIVE = "dc_objective"
 
 
 def plain_model(model: Any, g: Any, h: Any, has_objective: bool) -> Any:
-    """A copy of ``model`` for any Pyomo solver: vectorised functions are written out, and min g − h is its objective, unless it
-    has one of its own.
+    """A copy of ``model`` for any Pyomo solver: vectorised functions are written out, and min g − h is its objective, unless
+    it has one of its own.
 
     >>> m = pyo.ConcreteModel(); m.x = pyo.Var(bounds=(0, 2), initialize=1.0)
     >>> copy = plain_model(m, m.x**4, m.x**2, has_objective=False)
