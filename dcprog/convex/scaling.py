@@ -168,9 +168,10 @@ def _natural(p: ConvexProblem, H: Sparse, slopes: Vector, start: Vector | None) 
 
 def _bent(p: ConvexProblem, slopes: Vector, start: Vector | None, unit: Vector) -> Vector:
     """Units t with t = slope/curvature(start + t): at the start itself the curvature of s⁴ may be next to nothing, and the
-    unit 1e18. The geometric mean of both sides goes to the fixed point for all powers of s."""
+    unit 1e18. The geometric mean of both sides goes to the fixed point for all powers of s. Beside the pole of −log s the
+    curvature falls with t and there is none: no unit becomes larger."""
     at = np.zeros(p.n) if start is None else start
-    known = unit > 0
+    known, first = unit > 0, unit
     for _ in range(BENDS):
         there = np.clip(at + unit, p.lower, p.upper)
         with np.errstate(all="ignore"):
@@ -178,7 +179,7 @@ def _bent(p: ConvexProblem, slopes: Vector, start: Vector | None, unit: Vector) 
             wanted = np.where(known & (curvature > 0), slopes / np.where(curvature > 0, curvature, 1.0), unit)
         if (np.abs(np.log2(wanted[known] / unit[known])) <= 1.0).all():
             break
-        unit = np.where(known & np.isfinite(wanted) & (wanted > 0), np.sqrt(unit * wanted), unit)
+        unit = np.where(known & np.isfinite(wanted) & (wanted > 0), np.minimum(np.sqrt(unit * wanted), first), unit)
     return unit
 
 
