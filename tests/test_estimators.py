@@ -29,7 +29,8 @@ from sklearn.utils.fixes import parse_version
 import dcprog
 from dcprog import estimators as est
 from dcprog import models
-from dcprog.algorithms.result import Status
+from dcprog.algorithms.result import Result, Status
+from dcprog.estimators.training import Training
 from dcprog.methods.kernel_svm import kernel_svm
 from dcprog.methods.nlpsvm import nlpsvm
 from dcprog.methods.radius_margin import Gaussian, optimal_basis, r2w2
@@ -122,7 +123,7 @@ def test_nlpsvm_solves_its_linear_program_and_takes_the_least_norm(nu):
         return nu * slacks.sum() + np.abs(fitted.coef_).sum(), np.linalg.norm(parts)
 
     (objective, norm), (least, other) = objective_and_norm(machine), objective_and_norm(simplex)
-    assert machine.result_.converged
+    assert machine.outcome_.converged
     assert objective == pytest.approx(least, rel=1e-7)
     assert norm <= other * (1 + 1e-6)
 
@@ -150,7 +151,7 @@ def test_arom_with_exactly_r_features(norm, lam):
     rule = retrain(X, y, features, p=norm, lam=np.inf if lam is None else lam)
     assert (machine.get_support(indices=True) == features).all()
     assert (machine.coef_[0] == rule.w).all()
-    assert machine.n_iter_ == machine.result_.iteration
+    assert machine.n_iter_ == machine.outcome_.iteration == machine.result_.iterations
 
 
 def test_arom_to_the_limit():
@@ -317,5 +318,5 @@ def test_paths_and_refits_classify_points_on_the_boundary_alike():
         for point, result in zip(walked.parameters, walked, strict=True):
             machine = est.FSV(**point).fit(X[train], y[train])
             refitted = machine.predict(X[test])
-            machine._accept(machine._read(result, X[train], y[train]))
+            machine._accept(machine._read(result, Training(X[train], y[train])))
             assert (machine.predict(X[test]) == refitted).all()

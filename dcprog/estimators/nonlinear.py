@@ -12,9 +12,11 @@ from sklearn.utils.validation import check_non_negative
 from dcprog.algorithms.result import Result
 from dcprog.errors import DataError
 from dcprog.estimators.base import Iterated, Method, Trained
+from dcprog.estimators.outcomes import hinge, outcome
+from dcprog.estimators.training import Training
 from dcprog.functions import ConvexFunction
 from dcprog.learning.kernels import Distances
-from dcprog.learning.samples import check_flag, trusted
+from dcprog.learning.samples import check_flag
 from dcprog.methods.kernel_svm import kernel_svm
 from dcprog.models.alignment import alignment
 from dcprog.models.quadratic_fsv import quadratic_fsv
@@ -44,7 +46,10 @@ class QuadraticFSV(Iterated):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KernelMethod(Method):
-    """A classifier with one of the kernels of :func:`dcprog.models.alignment`, and with or without a bias."""
+    """A classifier with one of the kernels of :func:`dcprog.models.alignment`, and with or without a bias. X may be sparse;
+    distances of points are computed from a dense copy."""
+
+    _sparse = True
 
     kernel: str | Distances = "gaussian"
     sigma: float | None = None
@@ -55,11 +60,11 @@ class KernelMethod(Method):
         if self.bias is not None:
             check_flag(bias=self.bias)
 
-    def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        X, y = super()._checked(X, y)
+    def _checked(self, X: Any, y: Any, sample_weight: Any = None) -> Training:
+        training = super()._checked(X, y, sample_weight)
         if self.kernel == "chi2":
-            check_non_negative(X, f"{type(self).__name__} with the χ² kernel")
-        return X, y
+            check_non_negative(training.X, f"{type(self).__name__} with the χ² kernel")
+        return training
 
     @property
     def n_support_(self) -> int:
@@ -88,7 +93,8 @@ class KernelSVM(KernelMethod):
 
     Attributes
     ----------
-    classifier_, result_ : KernelRule
+    classifier_ : KernelRule
+    result_ : Result
     n_support_ : int
 
     >>> X, y = [[0.0], [0.1], [3.0], [3.1], [6.0], [6.1]], ["in", "in", "out", "out", "in", "in"]
@@ -98,9 +104,14 @@ class KernelSVM(KernelMethod):
 
     lam: float = 0.5
 
-    def _train(self, X: Any, y: np.ndarray) -> Trained:
-        rule = kernel_svm(trusted(X, y), None, None, _cost("lam", self.lam), self.kernel, self.sigma, self.bias)
-        return Trained(rule, rule, 0, np.arange(X.shape[1]))
+    def _train(self, training: Training) -> Trained:
+        data, C = training.data, _cost("lam", self.lam)
+        rule = kernel_svm(data, None, None, C, self.kernel, self.sigma, self.bias)
+        a = rule.coefficients
+        objective = 0.5 * float(a @ rule.kernel(rule.vectors, rule.vectors) @ a) + C * float(data.counts @ hinge(rule, data))
+        arrays = {"alpha": a, "b": rule.intercept}
+        result = outcome("kernel_svm", objective, arrays, rule, algorithm="dual QP", solver="auto")
+        return Trained(result, rule, 0, np.arange(data.d))
 
 
 @dataclass(eq=False, repr=False)
@@ -149,14 +160,14 @@ class AlignmentSVM(KernelMethod, Iterated):
     def theta_(self) -> np.ndarray:
         return np.asarray(self.classifier_.kernel.theta)
 
-    def _read(self, result: Result, X: Any, y: np.ndarray) -> Trained:
-        theta = result["theta"]
-        if len(theta) != X.shape[1]:
+    def _read(self, result: Result, training: Training) -> Trained:
+        theta, data = result["theta"], training.data
+        if len(theta) != data.d:
             raise DataError(
-                f"the kernel has {len(theta)} elementary distances for {X.shape[1]} features, and so selects distances, not "
+                f"the kernel has {len(theta)} elementary distances for {data.d} features, and so selects distances, not "
                 "features: use dcprog.models.alignment itself"
             )
-        rule = kernel_svm(trusted(X, y), None, theta, _cost("lam_svm", self.lam_svm), self.kernel, self.sigma, self.bias)
+        rule = kernel_svm(data, None, theta, _cost("lam_svm", self.lam_svm), self.kernel, self.sigma, self.bias)
         return Trained(result, rule, result.iterations, rule.kernel.selected(self.threshold))
 
 
