@@ -117,13 +117,17 @@ def test_h_that_is_not_convex(name):
 
 
 def test_constraints_that_are_not_convex():
-    for make in (lambda x: x[0] ** 2 + x[1] ** 2 >= 0.5, lambda x: x[0] * x[1] <= 1, lambda x: abs(x[0]) >= 0.5):
+    for make in (lambda x: x[0] ** 4 + x[1] ** 2 >= 0.5, lambda x: x[0] ** 3 <= 0, lambda x: abs(x[0]) >= 0.5):
         m, x = model()
         m.c = pyo.Constraint(expr=make(x))
-        with pytest.raises(errors.ConvexityError):
+        with raises(errors.ConvexityError, "DCConstraint"):
             DCProgram(m, g=x[0], h=0)
+    for make in (lambda x: x[0] ** 2 + x[1] ** 2 >= 0.5, lambda x: x[0] * x[1] <= 1, lambda x: x[0] ** 2 == 0.5):
+        m, x = model()
+        m.c = pyo.Constraint(expr=make(x))
+        assert DCProgram(m, g=x[0], h=0).compiled.dc is not None  # quadratic rows are split, exactly
     m, x = model()
-    m.c = pyo.Constraint(expr=x[0] ** 2 == 0.5)
+    m.c = pyo.Constraint(expr=x[0] ** 4 == 0.5)
     with raises(errors.ConvexityError, "non-linear equation"):
         DCProgram(m, g=x[0], h=0)
 

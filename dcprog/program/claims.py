@@ -1,7 +1,7 @@
 """What a DC program claims to be convex: g, h, the pieces of maxima in g, and the constraints.
 
-Each claim is proved (quadratic forms, functions of this package, pieces that are linear, and by dcprog.program.curvature what
-is written in Pyomo's expressions), refuted with a witness, or, where no witness was found, assumed: then it says so.
+Each claim is proved (quadratic forms, functions of this package, pieces that are linear, and by dcprog.program.curvature
+what is written in Pyomo's expressions), refuted with a witness, or, where no witness was found, assumed: then it says so.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ SECONDS, EVALUATIONS = 0.5, 20
 STEPS = (0.3, 0.1, 0.03, 1e-2, 1e-3)
 PROOFS = 2.0
 """Seconds for the proofs of one model, or of one pair of functions."""
+AS_DC = "state it as p(x) − q(x) ≤ 0 with p and q convex, by dcprog.DCConstraint"
 BY_PARTS = "made of convex functions, forms without negative eigenvalues, and maxima of these"
 
 
@@ -175,15 +176,16 @@ def _check(claim: Claim, points: Samples, box: Box, effort: Effort) -> Finding:
     if witness is not None and len(open_terms) < len(own):  # terms that are convex may make up for it
         witness = refute(SecondDerivatives(own, n, names), inside, points.box, points.hull)
     if witness is not None:
-        raise ConvexityError(f"{claim.name} is not convex: {witness}")
+        remedy = "" if not _is_stated_row(claim) else f"; {AS_DC}"
+        raise ConvexityError(f"{claim.name} is not convex: {witness}{remedy}")
     proved = _proved(claim, own, open_terms, box, effort)
     if proved is not None:
         return proved
-    if claim.row is not None and claim.name.startswith("constraint") and not claim.declared:
+    if _is_stated_row(claim):
         name = claim.name.removeprefix("constraint ")
         raise ConvexityError(
-            f"{claim.name} is neither linear nor convex quadratic, and no proof was found that it is convex: if you know that it "
-            f"is, declare it with DCProgram(…, assume_convex=[m.{name}])"
+            f"{claim.name} is neither linear nor convex quadratic, and no proof was found that it is convex: if you know "
+            f"that it is, declare it with DCProgram(…, assume_convex=[m.{name}]); if it is not, {AS_DC}"
         )
     return Finding((f"{claim.name} is convex: {_how_often(inside)}",))
 
@@ -219,6 +221,11 @@ def _seconds(f: SecondDerivatives, points: Matrix) -> float:
 def _bends(term: SmoothTerm) -> bool:
     """Whether it may make up for what a quadratic form lacks in convexity: it is curved itself."""
     return not isinstance(term, QuadraticTerm) and not (isinstance(term, TapeBatch) and term.is_polyhedral)
+
+
+def _is_stated_row(claim: Claim) -> bool:
+    """Whether it is a constraint of the model of which the user says nothing."""
+    return claim.row is not None and claim.name.startswith("constraint") and not claim.declared
 
 
 def _how_often(points: Matrix) -> str:
