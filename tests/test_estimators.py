@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-import sklearn
 from data_sets import load_real, needs_data
 from estimator_cases import CROSS_VALIDATED, METHODS, each, name_of, samples
 from hypothesis import given, settings
@@ -24,7 +23,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from sklearn.utils.fixes import parse_version
 
 import dcprog
 from dcprog import estimators as est
@@ -37,17 +35,11 @@ from dcprog.methods.radius_margin import Gaussian, optimal_basis, r2w2
 from dcprog.methods.svm_ranking import svm_ranking
 from dcprog.methods.zero_norm import arom_features, converge, l1_updates, retrain, rfe_features
 
-EXPECTED_FAILURES = {
-    "SVMRFE": {"check_classifiers_train": "one feature is left, and no line separates the middle of three classes"},
-}
-if parse_version(sklearn.__version__) < parse_version("1.8"):
-    noise = "labels are drawn for which the bound is least with no feature at all, and that is an error"
-    EXPECTED_FAILURES["R2W2"] = {"check_n_features_in_after_fitting": noise}
 SELECTORS = [method for method in METHODS if hasattr(method, "get_support")]
 SPARSE = [method for method in [*METHODS, est.AROM(norm=1)] if method.__sklearn_tags__().input_tags.sparse]
 
 
-@parametrize_with_checks(METHODS + CROSS_VALIDATED, expected_failed_checks=lambda e: EXPECTED_FAILURES.get(name_of(e), {}))
+@parametrize_with_checks(METHODS + CROSS_VALIDATED)
 def test_scikit_learn_accepts(estimator, check):
     check(estimator)
 

@@ -73,6 +73,9 @@ class Step(NamedTuple):
 class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier. To derive one: a dataclass with the parameters as fields, and ``_train``.
 
+    Equal samples are trained on as one of their total weight; ``sample_origin_`` has the position of each sample in arrays of
+    ``result_`` that have one entry a sample, −1 where its weight is 0, and is None where they are in the order of X.
+
     Parameters
     ----------
     class_weight : dict, "balanced" or None
@@ -108,7 +111,9 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Train on the samples in the rows of X and their labels y; a sample of weight s counts as s equal ones do."""
         training = self._checked(X, y, sample_weight)
-        self._accept(self._train(training.weighed(self.class_weight)))
+        counted = training.weighed(self.class_weight)
+        self._accept(self._train(counted))
+        self.sample_origin_ = counted.origin
         return self._calibrate(training)
 
     def decision_function(self, X: Any) -> Vector | Matrix:
@@ -181,6 +186,11 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"wrap it, as in sklearn.multiclass.OneVsRestClassifier({name}())"
             )
 
+    def _counted(self, positions: Any) -> int:
+        """How many samples, as they came, these positions among those trained on stand for: equal ones were one there."""
+        origin = self.sample_origin_
+        return len(positions) if origin is None else int(np.isin(origin, positions).sum())
+
     def _accept(self, trained: Trained) -> Any:
         self.result_, self.classifier_, self.n_iter_ = trained.result, trained.classifier, trained.n_iter
         if trained.outcome is not None:
@@ -204,6 +214,11 @@ class SelectingMethod(SelectorMixin, Method):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_nonnegative(threshold=self.get_params(deep=False).get("threshold", 0.0))
+
+    def _counted(self, positions: Any) -> int:
+        """How many samples, as they came, these positions among those trained on stand for: equal ones were one there."""
+        origin = self.sample_origin_
+        return len(positions) if origin is None else int(np.isin(origin, positions).sum())
 
     def _accept(self, trained: Trained) -> Any:
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)

@@ -127,7 +127,7 @@ class LinearSVM(LinearFormulation):
         found = getattr(self, "outcome_", None)
         if self.solver != LIBSVM or not isinstance(found, LibsvmSolution):
             raise AttributeError(f"n_support_ is known with solver={LIBSVM!r} only, this is {self.solver!r}")
-        return len(found.support)
+        return self._counted(found.support)
 
     def _walk(self, grid: Grid, training: Training) -> Iterator[Step]:
         return Method._walk(self, grid, training) if self.solver == LIBSVM else super()._walk(grid, training)

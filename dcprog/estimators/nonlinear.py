@@ -69,12 +69,14 @@ class KernelMethod(Method):
     @property
     def n_support_(self) -> int:
         """The number of support vectors."""
-        count: int = self.classifier_.n_support
-        return count
+        return self._counted(self.classifier_.support)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = self.kernel == "chi2"
+        # Without a bias the score is 0 far from all samples, as far as the fixed width σ makes it: features of another scale
+        # than standardised ones, as in scikit-learn's checks of class weights, are beyond that.
+        tags.classifier_tags.poor_score = self.kernel == "gaussian" and not self.bias
         return tags
 
 

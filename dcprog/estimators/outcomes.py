@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dcprog.algorithms.result import Result, Status
-from dcprog.learning.rules import Classifier, LinearRule
+from dcprog.learning.rules import Classifier
 from dcprog.learning.samples import Data, Samples
 from dcprog.methods.zero_norm.steps import Margins
 from dcprog.typing import Vector

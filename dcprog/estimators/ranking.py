@@ -55,13 +55,16 @@ class SVMRanking(LinearMethod):
     random_state: Any = None
 
     def _train(self, training: Training) -> Trained:
+        codes, counts = np.unique(training.y, return_inverse=True, return_counts=True)[1:]
+        alone = counts[codes] == 1  # the only sample of a class trains and validates
         train, validation = train_test_split(
-            np.arange(len(training.y)),
+            np.flatnonzero(~alone),
             test_size=self.validation_fraction,
-            stratify=training.y,
+            stratify=training.y[~alone],
             random_state=self.random_state,
         )
-        return self._rank(training, train, validation)
+        both = np.flatnonzero(alone)
+        return self._rank(training, np.concatenate([train, both]), np.concatenate([validation, both]))
 
     def _rank(self, training: Training, train: np.ndarray, validation: np.ndarray) -> Trained:
         """Rank by some of the samples, and validate by others."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from dcprog.errors import DataError, unknown_name
 from dcprog.learning.samples import Data, Samples, trusted, trusted_samples
@@ -21,6 +22,8 @@ class Training(NamedTuple):
     y: np.ndarray
     weights: Vector | None = None
     names: tuple[str, ...] | None = None
+    origin: Indices | None = None
+    """Where each sample as it came is among these, −1 where it does not count; None where they are as they came."""
 
     @property
     def data(self) -> Data:
@@ -38,19 +41,55 @@ class Training(NamedTuple):
         return Training(self.X[rows], self.y[rows], weights, self.names)
 
     def weighed(self, class_weight: ClassWeight) -> Training:
-        """With the weights of samples times those of their classes, and without the samples that do not count.
+        """With the weights of samples times those of their classes, without the samples that do not count, and each once.
+
+        Equal samples are one, whose weight is the sum, and where there are weights or equal samples they come in an order
+        of their own: so repeating a sample, or a weight for it, or another order, state the same problem to the last digit.
 
         >>> Training(np.eye(3), np.array(["a", "b", "b"]), np.array([1.0, 0.0, 2.0])).weighed({"b": 3.0}).weights
         array([1., 6.])
+        >>> Training(np.array([[5.0], [4.0], [5.0]]), np.array(["b", "a", "b"])).weighed(None).weights
+        array([1., 2.])
         """
         weights = self.weights
         if class_weight is not None:
             weights = (np.ones(len(self.y)) if weights is None else weights) * class_weights(class_weight, self.y, weights)
-        if weights is None:
+        counting = np.arange(len(self.y)) if weights is None else np.flatnonzero(weights > 0)
+        first, group = distinct(self.X[counting], self.y[counting]) if len(counting) else (counting, counting)
+        if weights is None and len(first) == len(self.y):
             return self
-        counted = self._replace(weights=weights).part(weights > 0)
-        assert counted.weights is not None
-        return counted._replace(weights=None) if (counted.weights == 1.0).all() else counted
+        sums = np.bincount(group, weights=None if weights is None else weights[counting]).astype(float)
+        origin = np.full(len(self.y), -1)
+        origin[counting] = group
+        rows = counting[first]
+        return Training(self.X[rows], self.y[rows], None if (sums == 1.0).all() else sums, self.names, origin)
+
+
+def distinct(X: Any, y: np.ndarray) -> tuple[Indices, Indices]:
+    """The first of each group of equal samples, in an order that is not that in which they come, and the group of each.
+
+    >>> distinct(np.array([[5.0], [4.0], [5.0]]), np.array([1, 0, 1]))
+    (array([1, 0]), array([1, 0, 1]))
+    """
+    codes = np.unique(y, return_inverse=True)[1]
+    if sp.issparse(X):
+        keys = np.column_stack([codes, *_products(sp.csr_array(X))])
+    else:
+        keys = np.column_stack([codes, X]) + 0.0  # −0 becomes 0
+    keys = np.ascontiguousarray(keys)
+    rows = keys.view([("", np.void, keys.dtype.itemsize * keys.shape[1])])["f0"].ravel()
+    _, first, group = np.unique(rows, return_index=True, return_inverse=True)
+    return first.astype(np.int64), group.ravel().astype(np.int64)
+
+
+def _products(X: Any) -> list[Vector]:
+    """Products of the rows of a CSR matrix with two random vectors: the same for equal rows, each being one sum in order of
+    its columns, and for others with probability 0."""
+    X = X.copy()
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    rng = np.random.default_rng(0)
+    return [X @ rng.uniform(1.0, 2.0, X.shape[1]) for _ in range(2)]
 
 
 def sample_weights(values: Any, n: int) -> Vector | None:
@@ -78,7 +117,7 @@ def sample_weights(values: Any, n: int) -> Vector | None:
             f"sample_weight has the entry {bad[0]}, expected finite numbers ≥ 0: leave samples out by a weight of 0"
         )
     if not weights.any():
-        raise DataError("sample_weight is 0 for all samples: pass some that count")
+        raise DataError("sample_weight is zero for all samples, so no weight counts: pass some that are not")
     return weights
 
 

@@ -93,6 +93,7 @@ class TunedMethod(Method):
         trained = self._final(self._configured(self.best_params_), training, folds)
         self.refit_time_ = time.process_time() - began
         self._accept(trained)
+        self.sample_origin_ = training.weighed(self.class_weight).origin
         return self._calibrate(training)
 
     def _uncalibrated(self) -> Method:

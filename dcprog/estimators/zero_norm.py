@@ -17,8 +17,9 @@ from dcprog.methods.zero_norm import NotSeparableError, arom_iterates, arom_redu
 from dcprog.methods.zero_norm.iterates import Iterate
 from dcprog.typing import Indices
 
-FINAL = "one_vs_rest"
-"""The machine of several classes that SVMRFE trains on the features that are left: those that ranked them."""
+FINAL = "weston_watkins"
+"""The machine of several classes that SVMRFE trains on the features that are left: one feature then tells three classes apart,
+which no line of one class against the rest does for the one in the middle."""
 
 
 @dataclass(eq=False, repr=False)
@@ -119,7 +120,8 @@ class AROM(LinearMethod):
 class SVMRFE(LinearMethod):
     """Recursive feature elimination: train the SVM, drop the features with the smallest Σₖ wₖⱼ², until r are left.
 
-    Of more than two classes, k runs over SVMs of one against the rest. scikit-learn's RFE with SVC does the same where its
+    Of more than two classes, k runs over SVMs of one against the rest, and the machine that is trained on the features left is
+    that of Problem 10, all classes at once. X may be sparse; a dense copy is trained on. scikit-learn's RFE with SVC does the same where its
     SVC returns, which it does not from hard margins on classes that are not separable, and there a fractional step is a
     share of all features, where this one halves those that are left.
 
@@ -151,6 +153,7 @@ class SVMRFE(LinearMethod):
     """
 
     _multi_class = True
+    _sparse = True
 
     r: int | None = None
     _: KW_ONLY

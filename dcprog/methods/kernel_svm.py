@@ -35,6 +35,8 @@ class KernelRule(Classifier):
     coefficients: Vector
     intercept: float
     classes: tuple[Any, Any]
+    support: Indices
+    """Positions of the support vectors among the training points."""
 
     @property
     def n_support(self) -> int:
@@ -78,7 +80,7 @@ def kernel_svm(
             "K_θ has a negative eigenvalue, so exp(−θ'D) is no kernel for a support vector machine: change D"
         )
     support, coefficients, b = train(K, data.y, C * data.counts)
-    return KernelRule(weighted, Z[support], coefficients, b, data.classes)
+    return KernelRule(weighted, Z[support], coefficients, b, data.classes, support)
 
 
 def _weights(theta: Any, distances: Distances, Z: Matrix) -> Vector:

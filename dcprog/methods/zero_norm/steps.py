@@ -20,7 +20,7 @@ from dcprog.learning.multiclass import ArgmaxRule, margin_rows, rows_of_samples
 from dcprog.learning.rules import LinearRule
 from dcprog.learning.samples import Samples, dense
 from dcprog.methods.zero_norm.iterates import ZERO, Iterate, non_zero
-from dcprog.methods.zero_norm.margin import MarginProblem, rotated
+from dcprog.methods.zero_norm.margin import MarginProblem, column_sizes, rotated
 from dcprog.typing import Matrix, Vector
 
 
@@ -118,7 +118,7 @@ def l2_steps(margins: Margins, p: int, q: int | None, lam: float, solver: str) -
     X = dense(margins.samples.X)
     d, Q = X.shape[1], margins.blocks
     cost = lam * margins.counts
-    z, zeta = np.ones(d), np.ones(len(cost))
+    z, zeta, columns = np.ones(d), np.ones(len(cost)), column_sizes(X)
     kept, slacked = np.ones(d, dtype=bool), np.full(len(cost), q is not None)
     iteration = 0
     while True:
@@ -133,7 +133,8 @@ def l2_steps(margins: Margins, p: int, q: int | None, lam: float, solver: str) -
         iterate = Iterate(iteration, margins.classifier(W, plane.b), plane.xi)
         yield iterate
         if p == 0:
-            kept = kept & non_zero(iterate.sizes)
+            # Beside free slacks w may go to 0 as a whole: a weight that moves no margin, all of which are 1, is zero, too.
+            kept = kept & non_zero(iterate.sizes) & (iterate.sizes * columns > ZERO)
             z = np.where(kept, iterate.sizes, 0.0)
         if q == 0:
             slacked = slacked & (plane.xi > ZERO)
