@@ -27,7 +27,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import dcprog
 from dcprog import estimators as est
 from dcprog import models
-from dcprog.algorithms.result import Result, Status
+from dcprog.algorithms.result import Status
 from dcprog.estimators.training import Training
 from dcprog.methods.kernel_svm import kernel_svm
 from dcprog.methods.nlpsvm import nlpsvm

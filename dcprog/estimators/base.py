@@ -51,7 +51,7 @@ ADVICE = "the last point is used; raise max_iter, or tol, or standardise the fea
 
 
 class Trained(NamedTuple):
-    """What training gives: ``result_``, ``classifier_``, ``n_iter_``, the positions of the features used, and ``outcome_``."""
+    """What training gives: ``result_``, ``classifier_``, ``n_iter_``, positions of the features used, and ``outcome_``."""
 
     result: Result
     classifier: Any
@@ -73,16 +73,16 @@ class Step(NamedTuple):
 class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier. To derive one: a dataclass with the parameters as fields, and ``_train``.
 
-    Equal samples are trained on as one of their total weight; ``sample_origin_`` has the position of each sample in arrays of
-    ``result_`` that have one entry a sample, −1 where its weight is 0, and is None where they are in the order of X.
+    Equal samples are trained on as one of their total weight. Where there are such, or weights, ``sample_origin_`` has the
+    position of each sample of X in those arrays of ``result_`` that have one entry a sample, −1 where its weight is 0.
 
     Parameters
     ----------
     class_weight : dict, "balanced" or None
         What the errors of each class weigh, by label; ``"balanced"`` weighs all classes the same in sum.
     calibration : "sigmoid", "isotonic" or None
-        How ``predict_proba`` turns scores into probabilities, fitted to scores from cross-validation with five folds; None has
-        no ``predict_proba``. ``predict`` follows the sign of the score in any case.
+        How ``predict_proba`` turns scores into probabilities, fitted to scores from cross-validation with five folds; with
+        None there is no ``predict_proba``. ``predict`` follows the sign of the score in any case.
     n_jobs : int, optional
         Processes that joblib may start, for the folds of ``calibration``.
     """

@@ -1,7 +1,7 @@
 """Probabilities from scores: a monotone map, fitted to scores that the classifier gives to samples it was not trained on.
 
-Platt's sigmoid (1999) and isotonic regression (Zadrozny & Elkan 2002) are scikit-learn's; of several classes each one's map is
-fitted against the rest, and the probabilities are scaled to sum 1.
+Platt's sigmoid (1999) and isotonic regression (Zadrozny & Elkan 2002) are scikit-learn's; of several classes each one's map
+is fitted against the rest, and the probabilities are scaled to sum 1.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import StratifiedKFold
 
 from dcprog.errors import DataError, unknown_name
+from dcprog.learning.rules import labels_of
 from dcprog.typing import Indices, Matrix, Vector
 
 WAYS = ("sigmoid", "isotonic")
@@ -30,6 +31,9 @@ class Scores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def decision_function(self, X: Matrix) -> Vector | Matrix:
         return X[:, 0] if len(self.classes_) == 2 else X
+
+    def predict(self, X: Matrix) -> np.ndarray:
+        return labels_of(self.decision_function(X), self.classes_)
 
 
 def check_calibration(way: str | None) -> None:
@@ -48,5 +52,8 @@ def folds_of(y: np.ndarray) -> list[tuple[Indices, Indices]]:
 
 def calibrated(way: str, scores: Matrix, y: np.ndarray, weights: Vector | None) -> Any:
     """The map from scores, a column for each class if there are more than two, to probabilities."""
-    frozen = FrozenEstimator(Scores().fit(scores, y))
-    return CalibratedClassifierCV(frozen, method=way).fit(scores, y, sample_weight=weights)
+    everything = np.arange(len(y))
+    machine = CalibratedClassifierCV(
+        FrozenEstimator(Scores().fit(scores, y)), method=way, cv=[(everything, everything)], ensemble=False
+    )
+    return machine.fit(scores, y, sample_weight=weights)

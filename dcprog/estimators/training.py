@@ -72,11 +72,8 @@ def distinct(X: Any, y: np.ndarray) -> tuple[Indices, Indices]:
     (array([1, 0]), array([1, 0, 1]))
     """
     codes = np.unique(y, return_inverse=True)[1]
-    if sp.issparse(X):
-        keys = np.column_stack([codes, *_products(sp.csr_array(X))])
-    else:
-        keys = np.column_stack([codes, X]) + 0.0  # −0 becomes 0
-    keys = np.ascontiguousarray(keys)
+    columns = _products(sp.csr_array(X)) if sp.issparse(X) else [X]
+    keys = np.ascontiguousarray(np.column_stack([codes, *columns]) + 0.0)  # −0 becomes 0
     rows = keys.view([("", np.void, keys.dtype.itemsize * keys.shape[1])])["f0"].ravel()
     _, first, group = np.unique(rows, return_index=True, return_inverse=True)
     return first.astype(np.int64), group.ravel().astype(np.int64)
@@ -93,13 +90,13 @@ def _products(X: Any) -> list[Vector]:
 
 
 def sample_weights(values: Any, n: int) -> Vector | None:
-    """``sample_weight`` as n numbers ≥ 0, not all 0; None stays None, and a number stands for n equal ones.
+    """``sample_weight`` as n numbers ≥ 0, not all 0; a number stands for n equal ones. None is None, and so are ones.
 
     >>> sample_weights([1, 2], 2)
     array([1., 2.])
     >>> sample_weights([1, -2], 2)
     Traceback (most recent call last):
-    dcprog.errors.DataError: sample_weight has the entry -2.0, expected finite numbers ≥ 0: leave samples out by a weight of 0
+    dcprog.errors.DataError: sample_weight has the entry -2.0, expected finite numbers ≥ 0: 0 leaves a sample out
     """
     if values is None:
         return None
@@ -113,12 +110,10 @@ def sample_weights(values: Any, n: int) -> Vector | None:
         raise DataError(f"sample_weight has shape {weights.shape} for {n} samples: pass one number a sample")
     bad = weights[~(np.isfinite(weights) & (weights >= 0))]
     if bad.size:
-        raise DataError(
-            f"sample_weight has the entry {bad[0]}, expected finite numbers ≥ 0: leave samples out by a weight of 0"
-        )
+        raise DataError(f"sample_weight has the entry {bad[0]}, expected finite numbers ≥ 0: 0 leaves a sample out")
     if not weights.any():
         raise DataError("sample_weight is zero for all samples, so no weight counts: pass some that are not")
-    return weights
+    return None if (weights == 1.0).all() else weights
 
 
 def class_weights(class_weight: ClassWeight, y: np.ndarray, weights: Vector | None = None) -> Vector:
@@ -154,7 +149,8 @@ def check_class_weight(class_weight: ClassWeight, classes: np.ndarray) -> None:
     for label in class_weight if isinstance(class_weight, Mapping) else ():
         if label not in known:
             raise DataError(
-                f"class_weight has the label {label!r}, and the classes are {', '.join(map(repr, known))}: pass weights of these"
+                f"class_weight has the label {label!r}, and the classes are {', '.join(map(repr, known))}: pass weights of "
+                "these"
             )
 
 

@@ -12,14 +12,13 @@ from dcprog.estimators.base import LinearMethod, Trained, check_end, half
 from dcprog.estimators.outcomes import margin_slacks, outcome
 from dcprog.estimators.training import Training
 from dcprog.learning.multiclass import check_constraints
-from dcprog.learning.samples import Samples, check_flag, check_nonnegative, check_varying
+from dcprog.learning.samples import Samples, check_flag, check_nonnegative, check_varying, varying
 from dcprog.methods.zero_norm import NotSeparableError, arom_iterates, arom_reduced, converge, retrain, rfe_features
 from dcprog.methods.zero_norm.iterates import Iterate
 from dcprog.typing import Indices
 
-FINAL = "weston_watkins"
-"""The machine of several classes that SVMRFE trains on the features that are left: one feature then tells three classes apart,
-which no line of one class against the rest does for the one in the middle."""
+FINAL = "one_vs_rest"
+"""The machine of several classes that SVMRFE trains on the features that are left: those that ranked them."""
 
 
 @dataclass(eq=False, repr=False)
@@ -120,15 +119,14 @@ class AROM(LinearMethod):
 class SVMRFE(LinearMethod):
     """Recursive feature elimination: train the SVM, drop the features with the smallest Σₖ wₖⱼ², until r are left.
 
-    Of more than two classes, k runs over SVMs of one against the rest, and the machine that is trained on the features left is
-    that of Problem 10, all classes at once. X may be sparse; a dense copy is trained on. scikit-learn's RFE with SVC does the same where its
-    SVC returns, which it does not from hard margins on classes that are not separable, and there a fractional step is a
-    share of all features, where this one halves those that are left.
+    Of more than two classes, k runs over SVMs of one against the rest. X may be sparse; a dense copy is trained on.
+    scikit-learn's RFE with SVC does the same where its SVC returns, which it does not from hard margins on classes that are
+    not separable, and there a fractional step is a share of all features, where this one halves those that are left.
 
     Parameters
     ----------
     r : int, optional
-        How many features to select, by default half.
+        How many features to select, by default half, and two where there are.
     halving : bool
         Drop half of the features at a time, not one.
     lam : float
@@ -168,7 +166,7 @@ class SVMRFE(LinearMethod):
     def _train(self, training: Training) -> Trained:
         samples = training.samples
         check_varying(type(self).__name__, samples.X)
-        r = half(samples.X) if self.r is None else self.r
+        r = max(half(samples.X), min(2, int(varying(samples.X).sum()))) if self.r is None else self.r
         features = rfe_features(samples, None, r, halving=self.halving, lam=self.lam, solver=self.solver)
         rule = retrain(samples, None, features, lam=self.lam, constraints=FINAL, solver=self.solver)
         objective, dropped = 0.5 * float(np.sum(rule.w**2)), samples.X.shape[1] - r

@@ -46,6 +46,8 @@ class ConvergenceDisplay:
         if not isinstance(result, Result):
             hint = "draw estimators with from_estimator" if hasattr(result, "fit") else "pass what dcprog.solve returns"
             raise DataError(f"result is {kind(result)}, expected a Result: {hint}")
+        if not result.history:
+            raise DataError(f"the result of {result.name or 'this run'} has no history to draw: pass one that DCA gave")
         shown = cls(
             [record.iteration for record in result.history],
             [record.f for record in result.history],
