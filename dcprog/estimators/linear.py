@@ -15,7 +15,7 @@ import numpy as np
 from dcprog.algorithms.result import Result, Status
 from dcprog.errors import DataError
 from dcprog.estimators.base import Formulation, Grid, Iterated, LinearMethod, Method, Step, Stop, Trained, check_end
-from dcprog.estimators.outcomes import hinge, outcome
+from dcprog.estimators.outcomes import outcome, total_slack
 from dcprog.estimators.training import Training
 from dcprog.functions import ConvexFunction
 from dcprog.learning.rules import LinearRule
@@ -116,7 +116,7 @@ class LinearSVM(LinearFormulation):
         status = Status.STOPPED_BY_RULE if found.converged else Status.ITERATION_LIMIT
         check_end(type(self).__name__, status, advice=TOO_LONG)
         rule = without_constant_features(LinearRule(found.w, found.b, data.classes, data.names), data.X)
-        objective = (1.0 - self.lam) * float(data.counts @ hinge(rule, data)) + 0.5 * self.lam * float(rule.w @ rule.w)
+        objective = (1.0 - self.lam) * total_slack(data.X @ rule.w + rule.b, data) + 0.5 * self.lam * float(rule.w @ rule.w)
         arrays = {"w": rule.w, "b": rule.b}
         result = outcome("svm", objective, arrays, rule, status=status, algorithm=LIBSVM, solver=LIBSVM)
         return Trained(result, rule, 0, rule.selected(self.threshold), found)

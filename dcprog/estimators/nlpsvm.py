@@ -9,7 +9,7 @@ import numpy as np
 from dcprog.algorithms.result import Status
 from dcprog.errors import unknown_name
 from dcprog.estimators.base import LinearMethod, Trained, check_end
-from dcprog.estimators.outcomes import hinge, outcome
+from dcprog.estimators.outcomes import outcome, total_slack
 from dcprog.estimators.training import Training
 from dcprog.learning.samples import Data, check_positive
 from dcprog.methods.nlpsvm import Separation, lp_svm, nlpsvm
@@ -80,7 +80,7 @@ class NLPSVM(LinearMethod):
         rule = plane.classifier
         result = outcome(
             "nlpsvm",
-            self.nu * data.counts @ hinge(rule, data) + np.abs(rule.w).sum(),
+            self.nu * total_slack(data.X @ rule.w + rule.b, data) + float(np.abs(rule.w).sum()),
             {"w": rule.w, "gamma": plane.gamma, "u": plane.u},
             rule,
             status=_status(plane),

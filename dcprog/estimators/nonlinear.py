@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_non_negative
 from dcprog.algorithms.result import Result
 from dcprog.errors import DataError
 from dcprog.estimators.base import Iterated, Method, Trained
-from dcprog.estimators.outcomes import hinge, outcome
+from dcprog.estimators.outcomes import outcome, total_slack
 from dcprog.estimators.training import Training
 from dcprog.functions import ConvexFunction
 from dcprog.learning.kernels import Distances
-from dcprog.learning.samples import check_flag
+from dcprog.learning.samples import check_flag, dense
 from dcprog.methods.kernel_svm import kernel_svm
 from dcprog.models.alignment import alignment
 from dcprog.models.quadratic_fsv import quadratic_fsv
@@ -109,8 +109,9 @@ class KernelSVM(KernelMethod):
     def _train(self, training: Training) -> Trained:
         data, C = training.data, _cost("lam", self.lam)
         rule = kernel_svm(data, None, None, C, self.kernel, self.sigma, self.bias)
-        a = rule.coefficients
-        objective = 0.5 * float(a @ rule.kernel(rule.vectors, rule.vectors) @ a) + C * float(data.counts @ hinge(rule, data))
+        a, Z = rule.coefficients, dense(data.X)
+        values = rule.kernel(Z, rule.vectors) @ a
+        objective = 0.5 * float(a @ values[rule.support]) + C * total_slack(values + rule.intercept, data)
         arrays = {"alpha": a, "b": rule.intercept}
         result = outcome("kernel_svm", objective, arrays, rule, algorithm="dual QP", solver="auto")
         return Trained(result, rule, 0, np.arange(data.d))

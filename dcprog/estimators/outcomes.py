@@ -31,6 +31,7 @@ def outcome(
 ) -> Result:
     """A result whose x are the arrays one after the other. Slacks are free, so margin constraints with slacks always hold.
 
+    >>> from dcprog.learning.rules import LinearRule
     >>> rule = LinearRule(np.array([2.0]), -3.0)
     >>> outcome("svm", 2.0, {"w": rule.w, "b": rule.b}, rule, algorithm="libsvm", solver="libsvm").x
     array([ 2., -3.])
@@ -53,15 +54,14 @@ def outcome(
     )
 
 
-def hinge(classifier: Classifier, data: Data) -> Vector:
-    """The slack of each sample, max(0, 1 − yᵢ f(xᵢ)).
+def total_slack(scores: Any, data: Data) -> float:
+    """Σ sᵢ max(0, 1 − yᵢ f(xᵢ)) from the scores f(xᵢ), sᵢ how often a sample counts.
 
-    >>> data = Data(np.array([[0.0], [2.0]]), np.array([-1.0, 1.0]), (0, 1), None)
-    >>> hinge(LinearRule(np.array([2.0]), -3.0), data)
-    array([0., 0.])
+    >>> data = Data(np.array([[0.0], [2.0]]), np.array([-1.0, 1.0]), (0, 1), None, np.array([1.0, 3.0]))
+    >>> total_slack(np.array([-3.0, 0.5]), data)
+    1.5
     """
-    slacks: Vector = np.maximum(1.0 - data.y * classifier.decision_function(data.X), 0.0)
-    return slacks
+    return float(data.counts @ np.maximum(1.0 - data.y * np.ravel(scores), 0.0))
 
 
 def margin_slacks(rule: Any, samples: Samples, constraints: str) -> tuple[Vector, Vector]:
