@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dcprog.convex.answer import Answer, Claim
-from dcprog.convex.certificate import Residuals, completed, verify
+from dcprog.convex.certificate import Residuals, completed, verify_completed
 from dcprog.convex.change import NOTHING, UNCHANGED, Change
 from dcprog.convex.cones import Duals
 from dcprog.convex.problem import ConvexProblem, Units
@@ -317,7 +317,7 @@ class Dispatcher:
         if answer.z is None or answer.claim is not Claim.OPTIMAL:
             return None
         began = time.perf_counter()
-        residuals = verify(self.problem, c, answer, self.units)
+        residuals = verify_completed(self.problem, c, answer, self.units)
         self.timings.verify += time.perf_counter() - began
         return residuals
 

@@ -36,6 +36,7 @@ CLAIMS = {
 }
 SHARP = 1e-7
 """A residual beyond which a Newton step follows, where functions are not linear or quadratic."""
+NEXT_TO = 1e-6
 SET_UP_RATE = 5e8
 """Operations of one factorisation for a second of set-up: 4e8 to 2e9 on problems that take more than 0.05 s."""
 
@@ -170,8 +171,10 @@ class ClarabelSession(Session):
         return whole if claim is not Claim.OPTIMAL else self._refined(c, whole, deadline)
 
     def _refined(self, c: Vector, found: Answer, deadline: float) -> Answer:
-        """A Newton step for what bends: in exponential and second-order cones z is as good as the root of the gap."""
+        """Zeros for what is next to 0: where all is 0 at the solution, nothing else is small against it. Then a Newton step
+        for what bends: in exponential and second-order cones z is as good as the root of the gap."""
         problem = self.problem
+        found = better_of(problem, c, found, snapped(problem, found))
         if verify(problem, c, found).holds(SHARP) or not has_model(problem):
             return found
         assert found.z is not None
@@ -182,8 +185,24 @@ class ClarabelSession(Session):
             if not (np.isfinite(model.c).all() and np.isfinite(hessian_of(model).data).all()):
                 return found
             step = ClarabelSession(model, {}).solve(model.c, None, max(deadline - time.perf_counter(), 0.0))
-            better = step.z is not None and verify(problem, c, step).worst < verify(problem, c, found).worst
-        return replace(step, iterations=found.iterations + step.iterations) if better else found
+        return better_of(problem, c, found, replace(step, iterations=found.iterations + step.iterations))
+
+
+def snapped(problem: ConvexProblem, found: Answer) -> Answer:
+    """The answer with 0, or the bound, in the place of components that are next to it."""
+    assert found.z is not None
+    z = np.where(np.abs(found.z) <= NEXT_TO, 0.0, found.z)
+    for bound in (problem.lower, problem.upper):
+        z = np.where(np.abs(found.z - bound) <= NEXT_TO, bound, z)
+    return replace(found, z=z)
+
+
+def better_of(problem: ConvexProblem, c: Vector, one: Answer, other: Answer) -> Answer:
+    """The one that verification thinks more of; the first where it holds to the last digits."""
+    first = verify(problem, c, one)
+    if first.holds(SHARP) or other.z is None:
+        return one
+    return other if verify(problem, c, other).worst < first.worst else one
 
 
 def _all_rows(problem: ConvexProblem) -> Rows:
