@@ -210,6 +210,14 @@ class Algorithm(ABC):
         diagonal[: self.program.compiled.n] = rho
         return Change(diagonal=diagonal)
 
+    def within(self, lower: Vector, upper: Vector) -> Change:
+        """The change that leaves the variables what of their own bounds lies between ``lower`` and ``upper``: a trust
+        region, or, where both are x, variables that are held."""
+        c, problem = self.program.compiled, self.dispatcher.as_opened
+        low, high = problem.lower.copy(), problem.upper.copy()
+        low[: c.n], high[: c.n] = np.maximum(c.lower, lower), np.minimum(c.upper, upper)
+        return Change(lower=low, upper=high)
+
     def reach(self, x: Vector, direction: Vector, most: float = np.inf) -> float:
         """The largest t ≤ ``most`` with x + t·direction in C, for x ∈ C."""
         return reach(self.program.compiled, x, direction, most, self.dispatcher.units.column)
@@ -371,10 +379,10 @@ def subgradient(program: DCProgram, x: Vector) -> Vector:
     """The element of ∂h(x) that the oracles of h take."""
     u = program.compiled.h.gradient(x)
     if not np.isfinite(u).all():
-        names = [v.name for v in program.compiled.variables]
         i = int(np.flatnonzero(~np.isfinite(u))[0])
+        name = program.compiled.variables[i].name
         raise FunctionError(
-            f"the gradient of h is {u[i]} in {names[i]} at {x[i]:.6g}: h has to be subdifferentiable on C; bound {names[i]} "
+            f"the gradient of h is {u[i]} in {name} at {x[i]:.6g}: h has to be subdifferentiable on C; bound {name} "
             "away from there, shift the argument of a root or logarithm (√(x + 1e-6) for √x), or start elsewhere"
         )
     return u

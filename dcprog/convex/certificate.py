@@ -68,9 +68,9 @@ NO_CERTIFICATE = Residuals(np.inf, np.inf, np.inf)
 
 
 def completed(problem: ConvexProblem, c: Vector, answer: Answer) -> Answer:
-    """``answer`` within the bounds, with multipliers of admissible signs, fitted where the solver gave none."""
+    """``answer`` within the box, with multipliers of admissible signs, fitted where the solver gave none."""
     assert answer.z is not None
-    z = np.clip(answer.z, problem.lower, problem.upper)
+    z = np.clip(answer.z, *problem.box)
     y, mu = answer.row_duals, answer.constraint_duals
     if problem.Q is None and problem.smooth is None and not c.any():  # any point is optimal, whatever the solver's noise
         y, mu = np.zeros(problem.m), np.zeros(len(problem.constraints))

@@ -153,11 +153,16 @@ def _largest_of_each(lines: Sparse, weights: Vector) -> Vector:
 
 def _natural(p: ConvexProblem, H: Sparse, slopes: Vector, start: Vector | None) -> Vector:
     """What counts as 1 of each variable by what is known of it: where slope and curvature are alike, the width of its bounds
-    and, in no row, its size at the start; 0 where nothing is known."""
+    and, in no row or cone, its size at the start; 0 where nothing is known."""
     width, curvature = p.upper - p.lower, H.diagonal()
     size = np.ones(p.n) if start is None else np.where(start == 0, 1.0, np.abs(start))
     in_rows = np.diff(sp.csc_array(p.A).indptr) > 0
-    newton = _newton(slopes, curvature)
+    for psi, cone in zip(p.constraints, p.cones, strict=True):
+        if cone is not None:  # all that stands in one has the same unit
+            in_rows[psi.support] = True
+    newton = _newton(slopes, curvature, np.where(np.isfinite(width) & (width > 0), width, np.inf))
+    if start is not None:  # beside a minimum along this variable slope and curvature are alike next to nothing
+        newton = np.where(newton > 0, np.maximum(newton, np.abs(start) / WELL_SCALED), newton)
     if p.smooth is not None:
         newton = _bent(p, slopes, start, newton)
     unit = np.where(newton > 0, newton, np.where(in_rows, 0.0, size))
@@ -166,9 +171,10 @@ def _natural(p: ConvexProblem, H: Sparse, slopes: Vector, start: Vector | None) 
 
 def _bent(p: ConvexProblem, slopes: Vector, start: Vector | None, unit: Vector) -> Vector:
     """Units t with t = slope/curvature(start + t): at the start itself the curvature of s⁴ may be next to nothing, and the
-    unit 1e18. The geometric mean of both sides goes to the fixed point for all powers of s."""
+    unit 1e18. The geometric mean of both sides goes to the fixed point for all powers of s. Beside the pole of −log s the
+    curvature falls with t and there is none: no unit becomes larger."""
     at = np.zeros(p.n) if start is None else start
-    known = unit > 0
+    known, first = unit > 0, unit
     for _ in range(BENDS):
         there = np.clip(at + unit, p.lower, p.upper)
         with np.errstate(all="ignore"):
@@ -176,20 +182,22 @@ def _bent(p: ConvexProblem, slopes: Vector, start: Vector | None, unit: Vector) 
             wanted = np.where(known & (curvature > 0), slopes / np.where(curvature > 0, curvature, 1.0), unit)
         if (np.abs(np.log2(wanted[known] / unit[known])) <= 1.0).all():
             break
-        unit = np.where(known & np.isfinite(wanted) & (wanted > 0), np.sqrt(unit * wanted), unit)
+        unit = np.where(known & np.isfinite(wanted) & (wanted > 0), np.minimum(np.sqrt(unit * wanted), first), unit)
     return unit
 
 
-def _newton(slopes: Vector, curvature: Vector) -> Vector:
-    """Where slope and curvature are alike; 0 where one is missing. A curvature of rounding size makes no enormous unit: no
-    variable counts for more in the objective than TYPICAL times what is usual."""
+def _newton(slopes: Vector, curvature: Vector, width: Vector) -> Vector:
+    """Where slope and curvature are alike; 0 where one is missing. A curvature of rounding size makes no enormous unit: none
+    is beyond the width of its bounds, and without bounds no variable counts for more in the objective than TYPICAL times
+    what is usual."""
     with np.errstate(all="ignore"):
-        unit = slopes / curvature
+        unit = np.minimum(slopes / curvature, width)
     known = np.isfinite(unit) & (unit > 0)
     if not known.any():
         return np.zeros_like(slopes)
     usual = float(np.quantile((slopes * unit)[known], 0.5, method="lower"))
-    return np.where(known, np.minimum(unit, TYPICAL * usual / np.where(known, slopes, 1.0)), 0.0)
+    most = np.where(np.isfinite(width), width, TYPICAL * usual / np.where(known, slopes, 1.0))
+    return np.where(known, np.minimum(unit, most), 0.0)
 
 
 def _in_range(largest: float) -> bool:

@@ -9,16 +9,18 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.composed import Composed
 from dcprog.convex.problem import ConvexProblem
-from dcprog.convex.tape import TapeBatch
+from dcprog.convex.tape import Operation, TapeBatch
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothTerm
+from dcprog.functions.base import ConvexFunction
 from dcprog.program.curvature.hessians import Effort
 from dcprog.program.curvature.nodes import Graph, Node
 from dcprog.program.curvature.proofs import bounds_used, proved_convex
 from dcprog.program.curvature.rows import Row, linear_forms, tightened
 from dcprog.program.curvature.shapes import shape
 from dcprog.program.curvature.texts import readable
-from dcprog.typing import Vector
+from dcprog.typing import Indices, Vector
 
 ENTRIES = 20_000
 """Quadratic terms and rows of more coefficients are not taken apart."""
@@ -133,8 +135,9 @@ def node_of(graph: Graph, terms: Terms) -> Node | None:
         elif isinstance(term, LinearTerm):
             continue
         elif isinstance(term, FunctionTerm) and term.function.proved_convex:
-            arguments = [graph.variable(i) for i in term.indices.tolist()]
-            parts.append((term.weight, graph.function(term.function, arguments)))
+            parts.append((term.weight, _of_function(graph, term.function, term.indices)))
+        elif isinstance(term, FunctionTerm) and isinstance(term.function, Composed):
+            parts.append((term.weight, _of_composition(graph, term.function, term.indices)))
         else:
             return None
     node = graph.sum(0.0, {}, parts)
@@ -152,15 +155,32 @@ def _of_quadratic(graph: Graph, term: QuadraticTerm) -> list[tuple[float, Node]]
     return parts
 
 
+def _of_function(graph: Graph, function: ConvexFunction, at: Indices) -> Node:
+    return graph.function(function, [graph.variable(i) for i in at.tolist()])
+
+
+def _of_composition(graph: Graph, function: Composed, at: Indices) -> Node:
+    """A tape with values of functions among its variables."""
+    arguments = [graph.variable(i) for i in at.tolist()]
+    arguments += [_of_function(graph, f, at[inner]) for f, inner in function.inner]
+    tape = function.tape
+    slots = [arguments[i] for i in tape.variables] + [graph.number(c) for c in tape.constants]
+    return graph.scaled(tape.weight, _operations(graph, tape.operations, slots))
+
+
 def _of_tapes(graph: Graph, tapes: TapeBatch) -> list[tuple[float, Node]]:
     parts = []
     for column, weight in enumerate(tapes.weights.tolist()):
         slots = [graph.variable(i) for i in tapes.variables[:, column].tolist()]
         slots += [graph.number(c) for c in tapes.constants[:, column].tolist()]
-        for name, args in tapes.operations:
-            slots.append(_operation(graph, name, [slots[a] for a in args]))
-        parts.append((weight, slots[-1]))
+        parts.append((weight, _operations(graph, tapes.operations, slots)))
     return parts
+
+
+def _operations(graph: Graph, operations: Iterable[Operation], slots: list[Node]) -> Node:
+    for name, args in operations:
+        slots.append(_operation(graph, name, [slots[a] for a in args]))
+    return slots[-1]
 
 
 def _operation(graph: Graph, name: str, args: Sequence[Node]) -> Node:

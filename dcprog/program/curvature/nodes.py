@@ -212,7 +212,8 @@ class Graph:
     def function(self, function: Any, arguments: Sequence[Node]) -> Node:
         """A vectorised function of the nodes."""
         key = ("function", id(function), *(a.number for a in arguments))
-        return self._known.get(key) or self._new(key, tuple(arguments), function, (-math.inf, math.inf))
+        lowest = float(function.lowest) if function.proved_convex else -math.inf
+        return self._known.get(key) or self._new(key, tuple(arguments), function, (lowest, math.inf))
 
     def split(self, node: Node) -> tuple[float, Node]:
         """c and a node with node = c · that node, where that is seen at once."""

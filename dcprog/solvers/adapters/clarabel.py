@@ -22,7 +22,7 @@ from dcprog.solvers.adapters.clarabel_cones import Lifted, resized
 from dcprog.solvers.adapters.piqp import sparse_operations
 from dcprog.solvers.adapters.qp import INFINITY, Rows, answer, apply_options, hessian_of, rows_of
 from dcprog.solvers.base import Feature, Session, Solver
-from dcprog.typing import Sparse, Vector
+from dcprog.typing import Mask, Sparse, Vector
 
 CLAIMS = {
     "Solved": Claim.OPTIMAL,
@@ -36,6 +36,7 @@ CLAIMS = {
 }
 SHARP = 1e-7
 """A residual beyond which a Newton step follows, where functions are not linear or quadratic."""
+NEXT_TO = 1e-6
 SET_UP_RATE = 5e8
 """Operations of one factorisation for a second of set-up: 4e8 to 2e9 on problems that take more than 0.05 s."""
 
@@ -53,7 +54,7 @@ class Clarabel(Solver):
     classes = frozenset({ProblemClass.LP, ProblemClass.QP, ProblemClass.CONIC})
     features = Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS | Feature.CONES
     ranks = MappingProxyType({ProblemClass.LP: 20, ProblemClass.QP: 30, ProblemClass.CONIC: 10})
-    in_place = frozenset({"A", "Q", "row_lower", "row_upper", "lower", "upper"})
+    in_place = frozenset({"A", "Q", "row_lower", "row_upper", "lower", "upper", "constraints"})
     interruptible = False
 
     def estimate_seconds(self, problem: ConvexProblem) -> float:
@@ -74,7 +75,7 @@ class ClarabelSession(Session):
     def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         import clarabel
 
-        self.problem, self.rows = problem, _all_rows(problem)
+        self.problem, self.rows = problem, rows_of(problem, _bounded(problem))
         lower, upper, eq = self.rows.lower, self.rows.upper, self.rows.equality
         self.equal, self.above, self.below = (
             np.flatnonzero(k) for k in (eq, ~eq & (upper < np.inf), ~eq & (lower > -np.inf))
@@ -99,25 +100,42 @@ class ClarabelSession(Session):
         self.solver: Any = None
 
     def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
-        if "constraints" in moved:
-            return "cones are laid out when the problem is opened"
-        rows = _all_rows(problem)
-        refusal = self.rows.differs(rows)
-        if refusal is not None:
-            return refusal
+        rows = self.rows.follow(problem, _bounded(problem))
+        if isinstance(rows, str):
+            return rows
+        if not self._has_sides(rows):
+            return "a row or variable got a limit that it had not when the problem was opened"
         if not same_pattern(hessian_of(problem), hessian_of(self.problem)):
             return "Q has another pattern"
+        before = self.problem, self.rows, self.lifted
         self.problem, self.rows = problem, rows
+        if "constraints" in moved:
+            self.lifted = Lifted(problem)
+            if not self.lifted.is_laid_out_as(before[2]):
+                self.problem, self.rows, self.lifted = before
+                return "the cones of a constraint are laid out otherwise"
         if self.solver is not None:
             P, G, b = self._data()
-            self.solver.update(b=b, **({"P": P.data, "A": G.data} if moved & {"A", "Q"} else {}))
+            self.solver.update(P=P.data, A=G.data, b=b)
         return None
 
+    def _has_sides(self, rows: Rows) -> bool:
+        """Whether each limit has a row of G."""
+        above, below = np.isfinite(rows.upper), np.isfinite(rows.lower)
+        above[self.equal] = above[self.above] = below[self.equal] = below[self.below] = False
+        if rows.off is not None:
+            above[rows.off] = below[rows.off] = False
+        return not (above.any() or below.any())
+
     def _data(self) -> tuple[Sparse, Sparse, Vector]:
-        """The upper triangle of Q, G and b."""
+        """The upper triangle of Q, G and b; a side that limits nothing any more is 0'z ≤ 1."""
         K, lower, upper = self.rows.K.tocsr(), self.rows.lower, self.rows.upper
         G = sp.csc_matrix(sp.vstack([K[self.equal], K[self.above], -K[self.below]]))
         b = np.concatenate([upper[self.equal], upper[self.above], -lower[self.below]])
+        idle = np.isinf(b)
+        if idle.any():
+            G.data[idle[G.indices]] = 0.0
+            b[idle] = 1.0
         P = hessian_of(self.problem)
         if self.lifted is not None:
             ours, right, _ = self.lifted.rows()
@@ -170,8 +188,10 @@ class ClarabelSession(Session):
         return whole if claim is not Claim.OPTIMAL else self._refined(c, whole, deadline)
 
     def _refined(self, c: Vector, found: Answer, deadline: float) -> Answer:
-        """A Newton step for what bends: in exponential and second-order cones z is as good as the root of the gap."""
+        """Zeros for what is next to 0: where all is 0 at the solution, nothing else is small against it. Then a Newton step
+        for what bends: in exponential and second-order cones z is as good as the root of the gap."""
         problem = self.problem
+        found = better_of(problem, c, found, snapped(problem, found))
         if verify(problem, c, found).holds(SHARP) or not has_model(problem):
             return found
         assert found.z is not None
@@ -182,13 +202,30 @@ class ClarabelSession(Session):
             if not (np.isfinite(model.c).all() and np.isfinite(hessian_of(model).data).all()):
                 return found
             step = ClarabelSession(model, {}).solve(model.c, None, max(deadline - time.perf_counter(), 0.0))
-            better = step.z is not None and verify(problem, c, step).worst < verify(problem, c, found).worst
-        return replace(step, iterations=found.iterations + step.iterations) if better else found
+        return better_of(problem, c, found, replace(step, iterations=found.iterations + step.iterations))
 
 
-def _all_rows(problem: ConvexProblem) -> Rows:
-    """The rows, and the variables that have a bound as further ones."""
-    return rows_of(problem, (problem.lower > -INFINITY) | (problem.upper < INFINITY))
+def snapped(problem: ConvexProblem, found: Answer) -> Answer:
+    """The answer with 0, or the bound, in the place of components that are next to it."""
+    assert found.z is not None
+    z = np.where(np.abs(found.z) <= NEXT_TO, 0.0, found.z)
+    for bound in (problem.lower, problem.upper):
+        z = np.where(np.abs(found.z - bound) <= NEXT_TO, bound, z)
+    return replace(found, z=z)
+
+
+def better_of(problem: ConvexProblem, c: Vector, one: Answer, other: Answer) -> Answer:
+    """The one that verification thinks more of; the first where it holds to the last digits."""
+    first = verify(problem, c, one)
+    if first.holds(SHARP) or other.z is None:
+        return one
+    return other if verify(problem, c, other).worst < first.worst else one
+
+
+def _bounded(problem: ConvexProblem) -> Mask:
+    """The variables that have a bound, which is a row here."""
+    bounded: Mask = (problem.lower > -INFINITY) | (problem.upper < INFINITY)
+    return bounded
 
 
 def _run(solver: Any, deadline: float) -> Any:
