@@ -16,7 +16,7 @@ from scipy.optimize import linprog
 
 from dcprog.errors import DataError, ModelError
 from dcprog.program.components import matrices, scalar_constraints
-from dcprog.program.constants import constant
+from dcprog.program.constants import constant, shortened
 from dcprog.program.curvature.domains import demanded
 from dcprog.program.curvature.nodes import Graph, Node, below
 from dcprog.program.curvature.reading import Reader
@@ -67,10 +67,26 @@ class Space:
             self.graph.rows = linear_forms(_read(self.graph, self.index, rows))
             self.rows = _read(self.graph, self.index, rows)
         self.reader = Reader(self.graph, self.index)
+        self._broken: set[int] = set()  # ids of expressions, which the reader keeps alive
+        self._defects: dict[int, list[Node]] = {}
 
     def read(self, expression: Any) -> Node:
         """The node of an expression."""
         return self.reader.read(expression)
+
+    def parsed(self, expression: Any) -> tuple[Node, list[Node]]:
+        """The node of an expression, and the parts of it that may have no value somewhere, those included that a normal form
+        drops, as 0 · log x."""
+        before, broken = len(self.graph.defects), self.graph.broken
+        node = self.read(expression)
+        parts = below([node])
+        if self.graph.broken > broken or not all(math.isfinite(n.constant) for n in parts if n.kind == "affine"):
+            self._broken.add(id(expression))
+        if id(expression) in self._broken:
+            raise DataError(f"a coefficient of {shortened(expression)} is NaN or infinite: check where it came from")
+        inside = set(parts)
+        new = [d for d in self.graph.defects[:before] if d in inside] + self.graph.defects[before:]
+        return node, self._defects.setdefault(id(expression), new)
 
     def used_by(self, expression: Any) -> list[int]:
         """The variables in an expression, those included that its normal form has no more."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from dcprog.errors import DataError, DomainError, unknown_name
+from dcprog.errors import DomainError, unknown_name
 from dcprog.functions.binding import check_scalar
-from dcprog.program.constants import shortened
 from dcprog.program.curvature import undefined
 from dcprog.program.curvature.hessians import Effort
-from dcprog.program.curvature.nodes import Node, below, support
+from dcprog.program.curvature.nodes import Node, support
 from dcprog.program.curvature.proofs import bounds_used
 from dcprog.program.curvature.prove import Curvature, of_expression_in
 from dcprog.program.curvature.shapes import Proof, shape
@@ -94,12 +92,7 @@ class Decomposer:
 
     def _read(self, expression: Any) -> Node:
         graph = self.space.graph
-        node = self.space.read(expression)
-        parts = below([node])
-        if any(not math.isfinite(n.constant) for n in parts if n.kind == "affine"):
-            raise DataError(f"a coefficient of {shortened(expression)} is NaN or infinite: check where it came from")
-        inside = set(parts)
-        defects = [d for d in graph.defects if d in inside]
+        node, defects = self.space.parsed(expression)
         if defects:
             found = undefined.where(self.space, defects)
             what = text(graph, defects[0])
