@@ -10,6 +10,7 @@ from dcprog.algorithms.base import Algorithm
 from dcprog.algorithms.boosted import Boosted
 from dcprog.algorithms.dca import DCA
 from dcprog.algorithms.dstationary import DStationary
+from dcprog.algorithms.escaping import Escaping
 from dcprog.algorithms.inertial import Inertial
 from dcprog.algorithms.penalty import Penalty
 from dcprog.algorithms.proximal import Proximal
@@ -19,7 +20,7 @@ from dcprog.errors import DataError, unknown_name
 from dcprog.program.dc_program import DCProgram
 
 ALGORITHMS: dict[str, type[Algorithm]] = {
-    cls.name: cls for cls in (DCA, SLA, Boosted, Accelerated, Inertial, Proximal, DStationary, Penalty)
+    cls.name: cls for cls in (DCA, SLA, Boosted, Accelerated, Inertial, Proximal, DStationary, Escaping, Penalty)
 }
 
 
@@ -71,6 +72,7 @@ __all__ = [
     "Algorithm",
     "Boosted",
     "DStationary",
+    "Escaping",
     "Inertial",
     "Penalty",
     "Proximal",
