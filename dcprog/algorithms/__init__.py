@@ -49,8 +49,11 @@ def register(cls: type[Algorithm]) -> type[Algorithm]:
 
 
 def choose(program: DCProgram) -> str:
-    """What ``"auto"`` takes: the penalty method where there are DC constraints, else DCA."""
-    return DCA.name if program.compiled.dc is None else Penalty.name
+    """What ``"auto"`` takes: the penalty method where there are DC constraints, else DCA, which leaves critical points in
+    the program of a plain model, whose decomposition nobody chose."""
+    if program.compiled.dc is not None:
+        return Penalty.name
+    return DCA.name if program.origin is None else Escaping.name
 
 
 def maker(algorithm: Any) -> Callable[..., Algorithm]:

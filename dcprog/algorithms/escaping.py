@@ -20,8 +20,10 @@ from dcprog.typing import Matrix, Vector
 
 SHARES = np.array([1.0, 0.5, 0.25, 0.75, 0.1, 0.02])
 """Of the way to the end of C along a coordinate: where f is looked at."""
-FAR = 1e3
-"""Where C has no end, so many sizes of the variable away."""
+TIMES = np.array([0.5, 1.0, 2.0, 5.0, 20.0, 1e3])
+"""And so many sizes of the variable away, as far as C goes."""
+LAST_SECONDS = 0.05
+"""What is left of a time limit when the search ends: the point is critical, and is returned as such."""
 ACROSS = 10.0
 """And this many for the points at which h is linearised."""
 
@@ -30,17 +32,18 @@ class Escaping(Algorithm):
     """DCA to a critical point x, then two searches for a lower one, and on from there until both find none:
 
     1. f at points x + t·eⱼ of C, for every coordinate j and t up to the end of C in both directions;
-    2. yᶻ ∈ argmin {g(y) − ⟨∇h(z), y⟩ : y ∈ C}, for the points z that are x with one coordinate at the other end of its bounds, in C
-       or not: f(yᶻ) < f(x)? By convexity f(yᶻ) ≤ g(yᶻ) − h(z) − ⟨∇h(z), yᶻ − z⟩, so that a z outside of C serves as well.
+    2. yᶻ ∈ argmin {g(y) − ⟨∇h(z), y⟩ : y ∈ C}, for the points z that are x with one coordinate at the other end of its
+       bounds, in C or not: is f(yᶻ) < f(x)? f(yᶻ) ≤ g(yᶻ) − h(z) − ⟨∇h(z), yᶻ − z⟩ by convexity, so that a z outside of C
+       serves as well.
 
-    The second is the step of Strekalovsky's global search, which linearises h all over a level surface: On solving optimization
-    problems with hidden nonconvex structures (2014); Le Thi & Pham Dinh, Math. Program. 169 (2018), sect. 3.4, on restarting DCA.
+    The second is a step of Strekalovsky's global search, which linearises h all over a level surface: On solving
+    optimization problems with hidden nonconvex structures, in: Optimization in Science and Engineering (2014).
 
     Assumptions: those of DCA.
 
-    Guarantee: f falls from one critical point to the next by more than the certificate's tolerance, so that there are finitely
-    many. The last one is critical, and no point on the lines through it along the coordinates that was looked at is lower. That it
-    is a global minimum is not proved.
+    Guarantee: f falls from one critical point to the next by more than the certificate's tolerance, so that there are
+    finitely many. The last one is critical, and no point on the lines through it along the coordinates that was looked at
+    is lower. That it is a global minimum is not proved.
 
     Parameters
     ----------
@@ -73,16 +76,15 @@ class Escaping(Algorithm):
         allowed = self.tol * self.certificate.scale + ROUNDING * state.size
         x = self._along_coordinates(state.x)
         if x is not None and self.f(x) < state.level - allowed:
-            return self._lower(state, x)
+            return self.moved(state, x)
         began = time.perf_counter()
         for z in self._elsewhere(state.x):
+            if (self.seconds_left() or np.inf) <= LAST_SECONDS:
+                break
             solution = self._linearised_at(z, state.x)
             if solution is not None and self.f(solution.x) < state.level - allowed:
                 return self.next_state(state, solution, began=began)
         return None
-
-    def _lower(self, state: State, x: Vector) -> State:
-        return self.moved(state, x)
 
     def _along_coordinates(self, x: Vector) -> Vector | None:
         """The lowest of the points of C on the lines through x; None if there is no other."""
@@ -97,15 +99,15 @@ class Escaping(Algorithm):
 
     def _points(self, x: Vector) -> Iterator[Vector]:
         c = self.program.compiled
-        sizes = FAR * np.where(self.sizes(x) > 0, self.sizes(x), 1.0)
+        sizes = np.where(self.sizes(x) > 0, self.sizes(x), 1.0)
         for sign, ends in zip((-1.0, 1.0), self._ends(x), strict=True):
             for j in np.flatnonzero(ends > 0).tolist():
-                end = min(ends[j], sizes[j])
+                end = min(ends[j], TIMES[-1] * sizes[j])
                 if c.feasible_set.constraints:
                     direction = np.zeros(c.n)
                     direction[j] = sign
                     end = self.reach(x, direction, end)
-                for t in SHARES * end:
+                for t in np.concatenate([SHARES * end, TIMES[TIMES * sizes[j] < end] * sizes[j]]):
                     point = x.copy()
                     point[j] = np.clip(x[j] + sign * t, c.lower[j], c.upper[j])
                     yield point
