@@ -9,6 +9,7 @@ from dcprog.functions.affine import OfAffine
 from dcprog.functions.base import ConvexFunction, Epigraph, QuadraticForm
 from dcprog.functions.compose import OfSum
 from dcprog.functions.conic import ConicForm
+from dcprog.functions.each import Each
 from dcprog.functions.losses import Hinge, Huber, Logistic, Loss, SquaredHinge, SquaredNorm
 from dcprog.functions.norms import GroupNorm, Norm2
 from dcprog.functions.penalties import (
@@ -37,6 +38,7 @@ __all__ = [
     "CappedL1",
     "ConicForm",
     "ConvexFunction",
+    "Each",
     "Entropy",
     "Epigraph",
     "Exponential",
