@@ -158,11 +158,21 @@ def test_both_limits_of_a_kinked_range_hold():
 
 def test_a_declared_convex_constraint_is_taken():
     m, x = three_variables()
-    m.c = pyo.Constraint(expr=pyo.exp(x[0]) + pyo.exp(x[1]) <= 4)
+    m.c = pyo.Constraint(expr=sum(pyo.exp(v) + pyo.exp(-v) - v**2 for v in (x[0], x[1])) <= 5)  # the Hessian is 0 at 0
     with pytest.raises(dcprog.errors.ConvexityError, match="declare"):
         DCProgram(m, g=-x[0] - x[1], h=0)
     m.x[2].setlb(0)
     result = dcprog.solve(DCProgram(m, g=-x[0] - x[1] + x[2], h=0, assume_convex=[m.c]))
+    t = result["x"][:2]
+    assert t[0] == pytest.approx(t[1], abs=1e-5)
+    assert 2 * np.cosh(t) - t**2 == pytest.approx([2.5, 2.5], abs=1e-5)
+
+
+def test_a_constraint_that_is_proved_needs_no_declaration():
+    m, x = three_variables()
+    m.c = pyo.Constraint(expr=pyo.exp(x[0]) + pyo.exp(x[1]) <= 4)
+    m.x[2].setlb(0)
+    result = dcprog.solve(DCProgram(m, g=-x[0] - x[1] + x[2], h=0))
     assert result["x"][:2] == pytest.approx(np.log([2, 2]), abs=1e-5)
 
 

@@ -10,6 +10,7 @@ from curved_functions import NOT_CONVEX, model
 import dcprog
 from dcprog import DCProgram, maximum
 from dcprog.errors import ConvexityError
+from dcprog.program.claims import Finding
 from dcprog.testing import check_program
 
 NOT_A_CONVEX_SET = {
@@ -60,8 +61,9 @@ def test_a_declaration_that_is_right_is_taken_and_recorded(name):
     m, x = model(n, lower, upper)
     m.c = pyo.Constraint(expr=make(x))
     program = DCProgram(m, g=sum(v**2 for v in x), h=0, assume_convex=[m.c])
-    assert len(program.assumptions) == 1
-    assert program.assumptions[0].startswith("constraint c is convex: ")
+    said = [s for s in (*program.assumptions, *program.proofs) if s.startswith("constraint c is convex: ")]
+    assert len(said) == 1
+    assert (said[0] in program.proofs) == (name not in ("cubic, an interval", "cone", "above a hyperbola"))
     of_one_family = dcprog.Family(m, assume_convex=[m.c]).program(g=sum((v - 1) ** 2 for v in x), h=0)
     assert of_one_family.assumptions == program.assumptions
 
@@ -70,7 +72,7 @@ def test_check_program_refutes_a_wrong_declaration_too(monkeypatch):
     m, x = model(2, -2, 2, initialize=1.0)
     m.c = pyo.Constraint(expr=x[0] ** 2 + x[1] ** 2 >= 1)
     with monkeypatch.context() as blind:
-        blind.setattr("dcprog.program.convex_model.check_set", lambda points: ("believed",))
+        blind.setattr("dcprog.program.convex_model.check_set", lambda points: Finding(("believed",)))
         program = DCProgram(m, g=x[0] + x[1], h=0, assume_convex=[m.c])
     report = check_program(program)
     assert any("declared convex, but is not" in check.detail for check in report if not check.passed)

@@ -160,9 +160,9 @@ def test_ctrl_c_keeps_what_is_finished():
 CTRL_C = """
 import sys; sys.path.insert(0, {tests!r})
 from test_multistart import *
+program = slow_program(0.05)
 print("go", flush=True)
-began = time.time()
-result = dcprog.solve(slow_program(0.05), starts=40, seed=0, n_jobs={n_jobs})
+result = dcprog.solve(program, starts=40, seed=0, n_jobs={n_jobs})
 print(result.status, result.objective, sum(r["status"] == "converged" for r in result.runs), len(result.runs))
 print(result.messages, file=sys.stderr) if any("one after" in m for m in result.messages) else None
 print({{r["status"] for r in result.runs}} <= {{"converged", "interrupted", "not_run"}})

@@ -222,7 +222,7 @@ def test_one_fold_is_a_validation_set_and_the_table_says_what_each_run_took():
 def test_samples_are_checked_once(monkeypatch):
     """By scikit-learn: the factory, and every point of a path, take them as they are."""
     seen = []
-    monkeypatch.setattr("dcprog.learning.samples._matrix", lambda X: seen.append(X))
+    monkeypatch.setattr("dcprog.learning.samples.check_matrix", lambda X: seen.append(X))
     X, y = samples(60)
     est.FSV(0.1).fit(X, y)
     est.NLPSVM().fit(X, y)

@@ -75,7 +75,8 @@ def test_an_object_with_an_oracle_of_its_own_is_not_proved():
 
 def test_every_function_of_the_catalogue_is_proved():
     eye, inner = np.eye(2), Exponential()
-    data = {"theta": 1.0, "lam": 1.0, "Q": eye, "c": [1.0, 2.0], "A": eye, "penalty": inner, "function": L1Norm()}
+    numbers = {"theta": 1.0, "lam": 1.0, "Q": eye, "c": [1.0, 2.0], "A": eye, "k": 1, "groups": [[0, 1]]}
+    data = {**numbers, "penalty": inner, "function": L1Norm()}
     for entry in functions.catalogue():
         cls = getattr(functions, entry.name)
         wanted = [name for name in ("function", *data) if re.search(rf"[( ]{name}[,)]", entry.signature)]

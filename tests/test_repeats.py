@@ -130,7 +130,7 @@ def test_minimisers_with_the_function_in_g(name, seed):
         assert f(y) >= f(x) - 1e-6 * (1 + abs(f(x)))
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if name != "Entropy"])  # which has no subgradient at 0, where DCA goes
+@pytest.mark.parametrize("name", [name for name in ALL if name != "Entropy"])  # no subgradient at 0, where DCA goes
 def test_programs_with_the_function_in_h(name):
     m, expression, which, _ = bound(ALL[name], 5)
     program = DCProgram(m, g=sum(v**4 + v for v in m.x.values()), h=expression)

@@ -34,11 +34,11 @@ class Accelerated(Algorithm):
         How many values before the last f(zᵏ) may be compared with.
 
     >>> import pyomo.environ as pyo
-    >>> from dcprog import DCA, DCProgram
+    >>> from dcprog import DCA, DCProgram, Step
     >>> m = pyo.ConcreteModel(); m.x = pyo.Var(initialize=4)
     >>> program = DCProgram(m, g=2 * m.x**2, h=1.9 * m.x**2)
-    >>> [len(list(algorithm)) for algorithm in (DCA(program), Accelerated(program))]
-    [280, 100]
+    >>> [len(list(algorithm(program, stop=Step(1e-6)))) for algorithm in (DCA, Accelerated)]
+    [240, 124]
     """
 
     name = "accelerated"

@@ -56,11 +56,11 @@ class Boosted(Algorithm):
         γ ≥ 1.
 
     >>> import pyomo.environ as pyo
-    >>> from dcprog import DCA, DCProgram
+    >>> from dcprog import DCA, DCProgram, Step
     >>> m = pyo.ConcreteModel(); m.x = pyo.Var(initialize=4)
     >>> program = DCProgram(m, g=2 * m.x**2, h=1.9 * m.x**2)
-    >>> [len(list(algorithm)) for algorithm in (DCA(program), Boosted(program))]
-    [280, 31]
+    >>> [len(list(algorithm(program, stop=Step(1e-6)))) for algorithm in (DCA, Boosted)]
+    [240, 13]
     """
 
     name = "boosted"

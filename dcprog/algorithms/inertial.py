@@ -34,11 +34,11 @@ class Inertial(Algorithm):
         ρ > 0, where it is added. By default ρ/2‖D‖² is a tenth of the terms of f for D the sizes of the variables.
 
     >>> import pyomo.environ as pyo
-    >>> from dcprog import DCA, DCProgram
+    >>> from dcprog import DCA, DCProgram, Step
     >>> m = pyo.ConcreteModel(); m.x = pyo.Var(initialize=4)
     >>> program = DCProgram(m, g=2 * m.x**2, h=1.9 * m.x**2)
-    >>> [len(list(algorithm)) for algorithm in (DCA(program), Inertial(program))]
-    [280, 31]
+    >>> [len(list(algorithm(program, stop=Step(1e-6)))) for algorithm in (DCA, Inertial)]
+    [240, 171]
     """
 
     name = "inertial"

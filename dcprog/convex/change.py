@@ -25,6 +25,7 @@ NOTHING: frozenset[str] = frozenset()
 class Change:
     """New numbers for a :class:`~dcprog.convex.problem.ConvexProblem`.
 
+    >>> import scipy.sparse as sp
     >>> from dcprog.convex.problem import ConvexProblem
     >>> problem = ConvexProblem(c=np.zeros(2), A=sp.csc_array([[1.0, 1.0]]), row_lower=np.ones(1), row_upper=np.ones(1),
     ...                         lower=np.zeros(2), upper=np.ones(2)).with_diagonal()

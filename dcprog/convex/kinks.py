@@ -36,7 +36,9 @@ class Envelopes(NamedTuple):
     def slopes(self, c: Vector) -> tuple[Vector, Vector]:
         """The slopes that the kinks have in each component of z, with linear costs ``c``, left and right of 0."""
         gamma, n = c[self.t], len(c)
-        return -np.bincount(self.x, gamma * self.fall, n), np.bincount(self.x, gamma * self.rise, n)
+        left: Vector = -np.bincount(self.x, gamma * self.fall, n).astype(float)
+        right: Vector = np.bincount(self.x, gamma * self.rise, n).astype(float)
+        return left, right
 
     def values(self, z: Vector) -> Vector:
         """The least tₖ."""

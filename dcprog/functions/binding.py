@@ -78,19 +78,25 @@ def flatten(variables: Any) -> Iterator[Any]:
         for part in variables:
             yield from flatten(part)
     elif isinstance(variables, Real) and not isinstance(variables, bool | np.bool_):
-        yield float(variables)
+        yield variables if isinstance(variables, int) else float(variables)
     else:
-        raise ModelError(f"expected Pyomo variables, got {type(variables).__name__}: pass m.x, m.x[1] or a list of them")
+        raise _no_variables(variables)
 
 
 def variables_in(given: Any, what: str) -> list[Any]:
     """The scalar variables in ``given``, and nothing else; ``what`` takes them."""
     variables = list(flatten(given))
     for v in {type(v): v for v in variables}.values():  # what a variable is, its class says
+        if isinstance(v, int | float):
+            raise _no_variables(v)
         if not is_numeric_variable(v):
             kind = "the expression" if hasattr(v, "is_expression_type") and v.is_expression_type() else type(v).__name__
             raise ModelError(f"{what} takes variables, got {kind} {v}: declare a Var and a constraint that ties it to it")
     return variables
+
+
+def _no_variables(given: Any) -> ModelError:
+    return ModelError(f"expected Pyomo variables, got {type(given).__name__}: pass m.x, m.x[1] or a list of them")
 
 
 def is_numeric_variable(v: Any) -> bool:

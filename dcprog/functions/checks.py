@@ -90,8 +90,10 @@ def matrix(name: str, values: Any) -> Sparse:
     A = sp.csr_array(values, dtype=float) if sp.issparse(values) else _floats(name, values)
     if A.ndim != 2 or 0 in A.shape:
         raise DataError(f"{name} has to be a matrix with at least one row and column, got shape {A.shape}: reshape it")
-    entries = A.data if sp.issparse(A) else A
-    bad = np.empty(0) if np.isfinite(entries.sum()) else ~np.isfinite(entries)  # a sum takes a tenth of the time
+    entries = np.asarray(A.data if sp.issparse(A) else A)
+    with np.errstate(all="ignore"):
+        whole = float(entries.sum())
+    bad = np.empty(0) if np.isfinite(whole) else ~np.isfinite(entries)  # a sum takes a tenth of the time
     if bad.any():
         raise DataError(
             f"{name} has to be finite, got {int(bad.sum())} entries that are NaN or infinite: remove or replace them"

@@ -34,7 +34,8 @@ def near(values: Vector, slopes: Matrix, radius: Vector) -> Matrix:
     """The rows of ``slopes`` of those pieces, affine with these ``values`` at x, that attain the maximum, or may at a y with
     |y − x| ≤ ``radius``."""
     top = int(np.argmax(values))
-    return slopes[values[top] - values <= np.abs(slopes - slopes[top]) @ radius]
+    close: Matrix = slopes[values[top] - values <= np.abs(slopes - slopes[top]) @ radius]
+    return close
 
 
 def separable(at: Iterable[int], left: Vector, right: Vector, taken: Vector) -> list[Corner]:

@@ -1,7 +1,7 @@
 """What a DC program claims to be convex: g, h, the pieces of maxima in g, and the constraints.
 
-Each claim is proved (quadratic forms, functions of this package, pieces that are linear, and by dcprog.program.curvature what
-is written in Pyomo's expressions), refuted with a witness, or, where no witness was found, assumed: then it says so.
+Each claim is proved (quadratic forms, functions of this package, pieces that are linear, and by dcprog.program.curvature
+what is written in Pyomo's expressions), refuted with a witness, or, where no witness was found, assumed: then it says so.
 """
 
 from __future__ import annotations
@@ -184,8 +184,8 @@ def _check(claim: Claim, points: Samples, box: Box, effort: Effort) -> Finding:
     if _is_stated_row(claim):
         name = claim.name.removeprefix("constraint ")
         raise ConvexityError(
-            f"{claim.name} is neither linear nor convex quadratic, and no proof was found that it is convex: if you know that it "
-            f"is, declare it with DCProgram(…, assume_convex=[m.{name}]); if it is not, {AS_DC}"
+            f"{claim.name} is neither linear nor convex quadratic, and no proof was found that it is convex: if you know "
+            f"that it is, declare it with DCProgram(…, assume_convex=[m.{name}]); if it is not, {AS_DC}"
         )
     return Finding((f"{claim.name} is convex: {_how_often(inside)}",))
 

@@ -13,8 +13,9 @@ distances (ECNoise: Moré & Wild, SIAM J. Sci. Comput. 33, 2011) show it, whatev
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property, partial
 from math import comb
 
 import numpy as np
@@ -36,7 +37,7 @@ GROUPS = 64
 """Each variable is looked at by itself, or in one of so many groups."""
 SECONDS = 0.3
 """About so long a function is looked at, if it takes long; a few directions in any case."""
-FEWEST = 4
+FEWEST = 2
 SHORT = (1e-10, 1e-8, 1e-6)
 """Distances over which rounding is measured: of doubles, and of singles."""
 ORDER = 4
@@ -121,12 +122,12 @@ def _is_refuted(around: _Around) -> bool:
     value, u = around.value(around.z), _vector(lambda: around.function.gradient(around.z.copy()), len(around.z))
     if not np.isfinite(value) or not np.isfinite(u).all():
         return False  # said elsewhere
-    noise = _noise(around, value)
+    noise = _Noise(around, value)
     whole = NEGLIGIBLE * float(np.maximum(np.abs(u), around.slopes) @ around.sizes)
     return any(_falls_below(around, d, value, u, noise, whole) for d in _directions(around))
 
 
-def _falls_below(around: _Around, d: Vector, value: float, u: Vector, noise: float, whole: float) -> bool:
+def _falls_below(around: _Around, d: Vector, value: float, u: Vector, noise: _Noise, whole: float) -> bool:
     """Whether φ(z + td) < φ(z) + t⟨u, d⟩ at two steps t in a row, beyond rounding and what does not matter, and the excess
     for a unit of t does not fall with t, as it would where u is right and φ bends down a little."""
     before = 0.0
@@ -135,7 +136,7 @@ def _falls_below(around: _Around, d: Vector, value: float, u: Vector, noise: flo
         beside, slopes = around.value(y), u * (y - around.z)
         excess = value + float(slopes.sum()) - beside
         parts = MATERIAL * (float(np.abs(slopes).sum()) + abs(beside - value)) + whole * t
-        counts = bool(excess > ALLOWED * noise + parts)  # not where φ is NaN
+        counts = bool(excess > parts) and excess > ALLOWED * noise.level + parts  # not where φ is NaN
         if counts and before > 0 and excess / t >= 0.5 * before:
             return True
         before = excess / t if counts else 0.0
@@ -160,16 +161,23 @@ def _directions(around: _Around) -> Iterator[Vector]:
             yield -signs * unit
 
 
-def _noise(around: _Around, value: float) -> float:
+class _Noise:
     """The rounding of φ near z: fourth differences along a ray are nothing but that where it is short."""
-    rng = np.random.default_rng(1)
-    found = [ALLOWED * np.finfo(float).eps * abs(value)]
-    for length in np.repeat(SHORT, 2):
-        steps = length * rng.choice([-1.0, 1.0], len(around.z)) * around.sizes
-        values = [value, *(around.value(around.beside(k * steps)) for k in range(1, 2 * ORDER))]
-        differences = np.diff(values, ORDER)
-        found.append(float(np.sqrt(np.mean(differences**2) / comb(2 * ORDER, ORDER))))
-    return max(v for v in found if np.isfinite(v))
+
+    def __init__(self, around: _Around, value: float) -> None:
+        self.around, self.value = around, value
+
+    @cached_property
+    def level(self) -> float:
+        """Measured when it is first asked for: a gradient that is right leaves nothing to be told from rounding."""
+        around, rng = self.around, np.random.default_rng(1)
+        found = [ALLOWED * float(np.finfo(float).eps) * abs(self.value)]
+        for length in np.repeat(SHORT, 2):
+            steps = length * rng.choice([-1.0, 1.0], len(around.z)) * around.sizes
+            values = [self.value, *(around.value(around.beside(k * steps)) for k in range(1, 2 * ORDER))]
+            differences = np.diff(values, ORDER)
+            found.append(float(np.sqrt(np.mean(differences**2) / comb(2 * ORDER, ORDER))))
+        return max(v for v in found if np.isfinite(v))
 
 
 # Other oracles -------------------------------------------------------------------------------------------------------------
@@ -185,9 +193,9 @@ def _other_form(function: ConvexFunction, around: _Around) -> str | None:
     epigraph = None if form is not None or function.smooth else function.epigraph(n)
     if form is not None:
         Q, c, constant = form
-        stated = np.array([_number(lambda y=y: 0.5 * (y @ (Q @ y)) + c @ y + constant) for y in points])
+        stated = _numbers(lambda y: 0.5 * (y @ (Q @ y)) + c @ y + constant, points)
     elif epigraph is not None:
-        stated = np.array([_number(lambda y=y: epigraph.c @ epigraph_point(epigraph, y)) for y in points])
+        stated = _numbers(lambda y: epigraph.c @ epigraph_point(epigraph, y), points)
     else:
         return None
     known = np.isfinite(values) & np.isfinite(stated)
@@ -203,6 +211,8 @@ def _bends_otherwise(around: _Around) -> bool:
     n = len(around.z)
     given = _matrix(lambda: around.function.hessian(around.z.copy()), n, around.function.separable)
     here = _vector(lambda: around.function.gradient(around.z.copy()), n)
+    if not (np.isfinite(given).all() and np.isfinite(here).all()):
+        return False  # as at the edge of the domain of an entropy
     for seed in (3, 4):
         d = np.random.default_rng(seed).choice([-1.0, 1.0], n) * around.sizes
         errors = np.array([[_bend(around, given, here, t * side * d) for side in (1, -1)] for t in HESSIAN_STEPS])
@@ -218,6 +228,7 @@ def _bend(around: _Around, given: Matrix, here: Vector, step: Vector) -> Matrix:
     y = around.beside(step)
     length = float(np.abs(step / around.sizes).max()) * (1.0 if step[0] >= 0 else -1.0)
     there = _vector(lambda: around.function.gradient(y.copy()), len(y))
+    there[~np.isfinite(there)] = np.nan  # which no comparison counts
     quotient, way = (there - here) / length, (y - around.z) / length
     rounding = 1e-13 / HESSIAN * (np.abs(here) + np.abs(there)) / abs(length)
     return np.array([given @ way - quotient, quotient, np.abs(given) @ np.abs(way), rounding])
@@ -227,12 +238,13 @@ def _bend(around: _Around, given: Matrix, here: Vector, step: Vector) -> Matrix:
 
 
 def _seconds(around: _Around) -> float:
-    """Of one value, the least of three."""
+    """Of one value, the least of three: a busy machine must not thin the directions. By the clock, since a function may wait
+    for something else than this processor."""
     seconds = []
     for _ in range(3):
-        began = time.thread_time()
+        began = time.perf_counter()
         around.value(around.z)
-        seconds.append(time.thread_time() - began)
+        seconds.append(time.perf_counter() - began)
     return max(min(seconds), 1e-7)
 
 
@@ -242,6 +254,10 @@ def _number(call: Callable[[], object]) -> float:
             return float(np.asarray(call(), dtype=float))
     except (ArithmeticError, DCProgError, IndexError, TypeError, ValueError):
         return np.nan
+
+
+def _numbers(call: Callable[[Vector], object], points: Iterable[Vector]) -> Vector:
+    return np.array([_number(partial(call, y)) for y in points])
 
 
 def _vector(call: Callable[[], object], n: int) -> Vector:

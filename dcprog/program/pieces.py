@@ -83,7 +83,7 @@ def slopes(u: Vector, corners: Sequence[Corner], most: int, rng: np.random.Gener
 
 
 def _turned(u: Vector, corners: Sequence[Corner], choice: Sequence[int]) -> Vector:
-    out = u.copy()
+    out: Vector = u.copy()
     for c, i in zip(corners, choice, strict=True):
         out[c.indices] += c.turns[i]
     return out

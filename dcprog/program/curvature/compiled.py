@@ -162,6 +162,8 @@ def _operation(graph: Graph, name: str, args: Sequence[Node]) -> Node:
         return graph.max(args)
     if name == "abs":
         return graph.abs(args[0])
+    if name == "logsumexp":
+        return graph.apply("log", graph.sum(0.0, {}, [(1.0, graph.apply("exp", a)) for a in args]))
     if name == "log10":
         return graph.scaled(1.0 / math.log(10.0), graph.apply("log", args[0]))
     return graph.apply(name, args[0])

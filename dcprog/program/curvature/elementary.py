@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dcprog.program.curvature.intervals import TINY, Array, Interval, hull, multiply, outward, point
+from dcprog.typing import Mask
 
 ROOT3, ROOT2 = 3.0**-0.5, 2.0**-0.5
 INFLECTION_OF_TANH = float(np.arctanh(ROOT3))
@@ -142,7 +143,7 @@ def value_range(name: str, lower: float, upper: float) -> tuple[float, float]:
     """The values of the function over one interval, in which it is defined up to the ends.
 
     >>> value_range("exp", -float("inf"), 0.0)
-    (0.0, 1.0000000000000009)
+    (0.0, 1.0000000000000004)
     """
     if name == "exp":
         return _slack(_exp_of(lower), -1.0) if lower > -700 else 0.0, max(_slack(_exp_of(upper), 1.0), TINY)
@@ -258,7 +259,7 @@ def power(x: Interval, p: float) -> Interval:
     return result
 
 
-def _joined(a: Interval, across: Array) -> Interval:
+def _joined(a: Interval, across: Mask) -> Interval:
     """The interval, with 0 where x goes across 0."""
     return Interval(np.where(across, 0.0, a.lower), a.upper)
 

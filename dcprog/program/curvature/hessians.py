@@ -138,7 +138,7 @@ def subdivided(chosen: Sequence[Compiled], effort: Effort) -> list[int]:
         if not len(owner):
             break
         owner, box = _halved(owner, box, whole)
-    return np.where(failed, 0, pieces).tolist()
+    return [0 if lost else int(count) for lost, count in zip(failed, pieces, strict=True)]
 
 
 def _hessians(program: object, constants: Vector, box: Interval) -> Interval | None:
@@ -170,7 +170,7 @@ def _bends_down(program: object, constants: Vector, box: Interval) -> Mask:
     at = _hessians(program, constants, Interval(middle, middle))
     assert at is not None
     H = 0.5 * (at.lower + at.upper)
-    finite = np.isfinite(H).all(axis=(1, 2))
+    finite = np.all(np.isfinite(H), axis=(1, 2))
     H = np.where(finite[:, None, None], H, 0.0)
     clearly: Mask = finite & (np.linalg.eigvalsh(H)[:, 0] < -1e-6 * np.abs(H).max(axis=(1, 2), initial=0.0))
     return clearly
@@ -217,7 +217,7 @@ def semidefinite(hessian: Interval) -> Mask:
         centre, radius = 0.5 * (lower + upper), 0.5 * (upper - lower)
         flat = (size == 0).all(axis=2)
         t = np.where(flat, 1.0, np.einsum("bii->bi", centre)) ** -0.5
-        usable = np.isfinite(t).all(axis=1) & np.isfinite(centre).all(axis=(1, 2)) & np.isfinite(radius).all(axis=(1, 2))
+        usable = np.all(np.isfinite(t), axis=1) & np.all(np.isfinite(centre) & np.isfinite(radius), axis=(1, 2))
         t = np.where(usable[:, None], t, 1.0)
         scale = t[:, :, None] * t[:, None, :]
         centre, radius = (np.where(usable[:, None, None], m, 0.0) * scale for m in (centre, radius))

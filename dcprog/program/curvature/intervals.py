@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dcprog.typing import Mask
+
 Array: TypeAlias = NDArray[np.float64]
 TINY = 5e-324
 
@@ -37,8 +39,8 @@ def add(a: Interval, b: Interval) -> Interval:
     """a + b.
 
     >>> total = add(point(0.1), point(0.2))
-    >>> bool(total.lower < 0.3 < total.upper)
-    True
+    >>> float(total.lower), float(total.upper)  # the sum of the two floats is above the float 0.3
+    (0.3, 0.30000000000000004)
     """
     with np.errstate(all="ignore"):
         lower, upper = a.lower + b.lower, a.upper + b.upper
@@ -53,7 +55,7 @@ def _error_of_sum(a: Array, b: Array, total: Array) -> Array:
     return (a - (total - part)) + (b - part)
 
 
-def _moved(value: Array, inexact: Array, way: float) -> Array:
+def _moved(value: Array, inexact: Mask, way: float) -> Array:
     """The next float where the value is not exact; an overflow is no infinite value."""
     over = np.isinf(value) & (np.sign(value) != np.sign(way))
     return np.where(inexact | over, np.nextafter(value, way), value)

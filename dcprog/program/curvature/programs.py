@@ -244,7 +244,8 @@ def _sum(a: Interval | None, b: Interval | None) -> Interval | None:
 
 def stacked(programs: Sequence[Program]) -> Vector:
     """The constants of programs of one signature, one column each."""
-    return np.array([p.constants for p in programs], dtype=float).T
+    constants: Vector = np.array([p.constants for p in programs], dtype=float).T
+    return constants
 
 
 def grouped(programs: Sequence[Program]) -> list[Indices]:

@@ -16,6 +16,8 @@ from dcprog.typing import Matrix, Vector
 
 TOLERANCE = 1e-9
 """A second derivative or an excess over a chord counts beyond this part of the sizes that it is the sum of."""
+ROUNDING = 1e-14
+"""Of a function whose terms nobody knows, relative to its usual value."""
 DIFFERENCES_LIMIT = 64
 """Up to so many variables a Hessian is taken by differences of the gradient where a function gives none."""
 
@@ -104,7 +106,9 @@ def _values_and_sizes(term: SmoothTerm, points: Matrix) -> tuple[Vector, Vector]
         at = points.ravel()
         return many.values(at).reshape(shape) @ term.weights, many.value_sizes(at).reshape(shape).sum(axis=1)
     values = np.array([_value_or_nan(term, x) for x in points])
-    return values, np.abs(values)
+    sizes = np.abs(values)
+    usual = float(np.median(sizes[np.isfinite(sizes)])) if np.isfinite(sizes).any() else 0.0
+    return values, np.maximum(sizes, ROUNDING / TOLERANCE * usual)  # what is 0 may be the rounding of larger terms
 
 
 def _value_or_nan(term: SmoothTerm, x: Vector) -> float:

@@ -95,7 +95,7 @@ class Space:
     def holds(self, points: Matrix) -> Mask:
         """Which points satisfy the bounds and the rows; equations that are not linear are left out, no segment satisfies them."""
         lower, upper = self.bounds
-        good: Mask = ((points >= lower) & (points <= upper)).all(axis=1)
+        good: Mask = np.all((points >= lower) & (points <= upper), axis=1)
         for row in self.rows:
             if row.lower == row.upper and row.body.kind != "affine":
                 continue
@@ -152,7 +152,8 @@ class Space:
             if answer.x is None:
                 break
             found.append(answer.x)
-        return np.clip(np.array(found).reshape(-1, len(lower)), lower, upper)
+        vertices: Matrix = np.clip(np.array(found).reshape(-1, len(lower)), lower, upper)
+        return vertices
 
 
 def of_expression(expression: Any) -> Space:

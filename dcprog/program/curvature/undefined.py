@@ -54,9 +54,10 @@ def _root(space: Space, arg: Node) -> Vector | None:
     above, below = np.flatnonzero(values.lower > 0), np.flatnonzero(values.upper < 0)
     if not len(above) or not len(below):
         return None
-    a, b = space.points[above[0]], space.points[below[0]]
+    a: Vector = space.points[above[0]]
+    b: Vector = space.points[below[0]]
     for _ in range(STEPS):
-        middle = 0.5 * (a + b)
+        middle: Vector = 0.5 * (a + b)
         value = enclosed([(1.0, arg)], middle[None])
         if value.lower[0] > 0:
             a = middle

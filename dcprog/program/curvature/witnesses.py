@@ -197,7 +197,7 @@ def _least(
     """Of every block and point the least eigenvalue, its direction, and the size of the Hessian; 0 where there is none."""
     H = hessians_at(compiled, local)
     blocks_, count, k, _ = H.shape
-    finite = np.isfinite(H).all(axis=(2, 3))
+    finite = np.all(np.isfinite(H), axis=(2, 3))
     H = np.where(finite[:, :, None, None], H, 0.0)
     size = np.abs(H).max(axis=(2, 3), initial=0.0)
     if space.hull is not None:

@@ -36,10 +36,14 @@ class L1Form(NamedTuple):
     def smooth(self, problem: ConvexProblem) -> AffineLoss | QuadraticForm:
         """φ as a function of x."""
         if self.loss is None:
-            assert problem.Q is not None
-            return QuadraticForm(sp.csc_array(problem.Q)[self.x][:, self.x])
+            return self.quadratic(problem)
         assert isinstance(self.loss.function, OfAffine)
         return AffineLoss(self.loss.function, self.loss.weight, self.diagonal(problem))
+
+    def quadratic(self, problem: ConvexProblem) -> QuadraticForm:
+        """½x'Qx, where there is no loss."""
+        assert problem.Q is not None
+        return QuadraticForm(sp.csc_array(problem.Q)[self.x][:, self.x])
 
     def diagonal(self, problem: ConvexProblem) -> Vector:
         """The d of ½Σ dⱼxⱼ² beside a loss."""

@@ -94,7 +94,7 @@ class L1LossSession(Session):
         if isinstance(form, str):
             return form
         if "Q" in moved:
-            self._work.bend(form.smooth(problem) if form.loss is None else form.diagonal(problem))
+            self._work.bend(form.quadratic(problem) if form.loss is None else form.diagonal(problem))
         self._problem, self._form = problem, form
         return None
 

@@ -58,8 +58,7 @@ class WorkingSet:
             clock()
             gradient = self.smooth.gradient(x)
             pull = kinks.pull(x, gradient)
-            wrong = np.abs(pull) > slopes
-            tol = slopes + self.smooth.noise(x) if wrong.any() else slopes
+            tol = slopes + self.smooth.noise(x) if (np.abs(pull) > slopes).any() else slopes
             wrong = np.flatnonzero(np.abs(pull) > tol)
             if not len(wrong):
                 return x
@@ -73,7 +72,7 @@ class WorkingSet:
 
     def _flat_ones(self, kinks: Kinks, x: Vector, wrong: Indices) -> Vector:
         """x with those variables where they are best that have a kink and nothing else."""
-        there = x.copy()
+        there: Vector = x.copy()
         flat = wrong[self.smooth.curvature[wrong] == 0]
         if len(flat):
             k = kinks.of(flat)

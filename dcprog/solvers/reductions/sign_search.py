@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
-from dcprog.typing import Indices, Matrix, Vector
+from dcprog.typing import Indices, Mask, Matrix, Vector
 
 RIDGE = 1e-12
 """Share of its diagonal added to H in a factor: dependent columns have one, and steps become long along what they span."""
@@ -67,9 +67,10 @@ class Kinks(NamedTuple):
         """Σ κⱼ(xⱼ) for an x within the bounds."""
         return float(np.where(x > 0, self.right, self.left) @ x)
 
-    def resting(self, x: Vector) -> np.ndarray:
+    def resting(self, x: Vector) -> Mask:
         """Which variables are at a node."""
-        return ((x == 0) & (self.left < self.right)) | (x <= self.lower) | (x >= self.upper)
+        at_node: Mask = ((x == 0) & (self.left < self.right)) | (x <= self.lower) | (x >= self.upper)
+        return at_node
 
 
 class Factor:
