@@ -9,7 +9,7 @@ variables and the Hessian's structure of the one that it replaces. A row whose l
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -56,7 +56,7 @@ class Change:
         new = {name: getattr(self, name) for name in self.moved - {"Q"}}
         if self.diagonal is not None:
             new["Q"] = _with_diagonal(problem.with_diagonal(), self.diagonal)
-        return replace(problem, **new)
+        return problem.moved(**new)
 
     def _check(self, problem: ConvexProblem) -> None:
         for name in ("diagonal", "row_lower", "row_upper", "lower", "upper"):

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -109,21 +110,44 @@ class ClarabelSession(Session):
             return "Q has another pattern"
         self.problem, self.rows = problem, rows
         if self.solver is not None:
-            P, G, b = self._data()
-            self.solver.update(b=b, **({"P": P.data, "A": G.data} if moved & {"A", "Q"} else {}))
+            numbers = {"P": self._hessian().data} if "Q" in moved else {}
+            numbers |= {"A": self._entries()} if "A" in moved else {}
+            self.solver.update(b=self._right(), **numbers)
         return None
 
-    def _data(self) -> tuple[Sparse, Sparse, Vector]:
-        """The upper triangle of Q, G and b."""
-        K, lower, upper = self.rows.K.tocsr(), self.rows.lower, self.rows.upper
-        G = sp.csc_matrix(sp.vstack([K[self.equal], K[self.above], -K[self.below]]))
-        b = np.concatenate([upper[self.equal], upper[self.above], -lower[self.below]])
+    def _hessian(self) -> Sparse:
+        """The upper triangle of Q, with the quadratic costs of t."""
         P = hessian_of(self.problem)
-        if self.lifted is not None:
-            ours, right, _ = self.lifted.rows()
-            P, b = self.lifted.hessian(P), np.append(b, right)
-            G = sp.csc_matrix(sp.vstack([resized(G, self.lifted.size), ours]))
-        return sp.triu(P, format="csc"), G, b
+        return sp.triu(P if self.lifted is None else self.lifted.hessian(P), format="csc")
+
+    def _right(self) -> Vector:
+        """b."""
+        lower, upper = self.rows.lower, self.rows.upper
+        b = np.concatenate([upper[self.equal], upper[self.above], -lower[self.below]])
+        return b if self._ours is None else np.append(b, self._ours[1])
+
+    @cached_property
+    def _ours(self) -> tuple[Sparse, Vector] | None:
+        """The rows that cones bring along, which stay."""
+        return None if self.lifted is None else self.lifted.rows()[:2]
+
+    @cached_property
+    def _layout(self) -> Sparse:
+        """G, with ± the number of each entry in place of its value: from 1 on those of K, then those that cones bring."""
+        K = self.rows.K
+        numbered = sp.csr_array(sp.csc_array((np.arange(1.0, K.nnz + 1), K.indices, K.indptr), shape=K.shape))
+        G = sp.vstack([numbered[self.equal], numbered[self.above], -numbered[self.below]])
+        if self._ours is not None and self.lifted is not None:
+            ours = sp.csc_array(self._ours[0])
+            data = np.arange(K.nnz + 1.0, K.nnz + ours.nnz + 1)
+            G = sp.vstack([resized(G, self.lifted.size), sp.csc_array((data, ours.indices, ours.indptr), shape=ours.shape)])
+        return sp.csc_matrix(G)
+
+    def _entries(self) -> Vector:
+        """The values of G."""
+        which = self._layout.data
+        values = self.rows.K.data if self._ours is None else np.concatenate([self.rows.K.data, self._ours[0].data])
+        return np.sign(which) * values[np.abs(which).astype(np.int64) - 1]
 
     def _cost(self, c: Vector) -> Vector:
         return c if self.lifted is None else self.lifted.cost(c)
@@ -146,8 +170,9 @@ class ClarabelSession(Session):
         if self.solver is None:
             if limit < np.inf and (estimate := Clarabel().estimate_seconds(self.problem)) >= limit:
                 return Answer(Claim.TIME_LIMIT, message=f"its set-up takes about {estimate:.1g} s")
-            P, G, b = self._data()
-            self.solver = clarabel.DefaultSolver(P, self._cost(self.problem.c), G, b, self.cones, self.settings)
+            layout, cost = self._layout, self._cost(self.problem.c)
+            G = sp.csc_matrix((self._entries(), layout.indices, layout.indptr), shape=layout.shape)
+            self.solver = clarabel.DefaultSolver(self._hessian(), cost, G, self._right(), self.cones, self.settings)
         self.solver.update(q=self._cost(c))
         # One that is left to itself ends at its next iteration, and is not used again.
         solver, self.solver = self.solver, None

@@ -70,7 +70,7 @@ class Lifted:
         placed = [-resized(block.rows, self.size) for block in self.blocks]
         G = sp.vstack(placed, "csc") if placed else sp.csc_array((0, self.size))
         b = np.concatenate([block.b for block in self.blocks] or [np.empty(0)])
-        return G, b, [_cone(kind, size) for block in self.blocks for kind, size in block.cones]
+        return sp.csc_array(G), b, [_cone(kind, size) for block in self.blocks for kind, size in block.cones]
 
     def duals(self, s: Vector) -> tuple[Vector, Duals]:
         """Multipliers of the constraints and duals of those that are cones, from the duals of our rows."""
