@@ -22,6 +22,7 @@ from pathlib import Path
 from benchmarks.rows import READERS, Line
 
 QUICK: dict[str, list[str]] = {
+    "algorithms": ["--quick"],
     "alignment": ["--quick"],
     "alignment_sweep": ["--data", "liver"],
     "linear": ["--only", "ionosphere", "l2_l0_ionosphere"],

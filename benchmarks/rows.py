@@ -57,6 +57,20 @@ def selectors(rows: Rows) -> Iterator[Line]:
         yield Line("selectors", row["data"], f"{row['selector']}, peer", "CPU seconds", row["peer"], ratio, "dcprog")
 
 
+def algorithms(rows: Rows) -> Iterator[Line]:
+    from benchmarks.algorithms import summary
+
+    for row in summary(rows):
+        figures = {
+            "subproblems, median ratio": row["subproblems"][1],
+            "CPU seconds of all, ratio": row["total"],
+            "runs with a lower f": row["better"],
+            "runs with a higher f": row["worse"],
+        }
+        for quantity, value in figures.items():
+            yield Line("algorithms", row["group"], row["algorithm"], quantity, value, None, "dca")
+
+
 def weston2003(rows: Rows) -> Iterator[Line]:
     for row in rows:
         ratio = row["error"] / row["published"]
@@ -81,6 +95,7 @@ def radius_margin(found: Rows) -> Iterator[Line]:
 
 
 READERS: dict[str, Callable[[Rows], Iterator[Line]]] = {
+    "algorithms": algorithms,
     "alignment": lambda rows: against("alignment", rows, "problem", "auto"),
     "alignment_sweep": lambda rows: against("alignment_sweep", rows, "problem"),
     "linear": lambda rows: against("linear", rows, "problem"),

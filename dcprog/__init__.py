@@ -40,6 +40,8 @@ _HOMES = {
     "DCConstraint": "program.dc_constraint",
     "DCProgram": "program.dc_program",
     "Family": "program.family",
+    "curvature": "program.curvature.prove",
+    "decompose": "program.decompose.decomposer",
     "Result": "algorithms.result",
     "State": "algorithms.result",
     "Status": "algorithms.result",
@@ -75,8 +77,10 @@ if TYPE_CHECKING:
     from dcprog.algorithms.run import solve
     from dcprog.algorithms.stopping import Gap, MaxIter, Step, TimeLimit
     from dcprog.functions import ConvexFunction, maximum
+    from dcprog.program.curvature.prove import curvature
     from dcprog.program.dc_constraint import DCConstraint
     from dcprog.program.dc_program import DCProgram
+    from dcprog.program.decompose.decomposer import decompose
     from dcprog.program.family import Family
     from dcprog.program.matrix_constraint import MatrixConstraint
     from dcprog.solvers.available import available_solvers
@@ -99,7 +103,9 @@ __all__ = [  # without estimators and studies: "from dcprog import *" loads no s
     "algorithms",
     "available_solvers",
     "convex",
+    "curvature",
     "datasets",
+    "decompose",
     "errors",
     "functions",
     "learning",

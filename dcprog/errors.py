@@ -30,6 +30,10 @@ class ConvexityError(ModelError):
     """Something that has to be convex is not."""
 
 
+class DecompositionError(ModelError):
+    """An expression for which no convex functions g and h with g − h were found."""
+
+
 class DomainError(ModelError):
     """A function is undefined on part of the set it is minimised over."""
 

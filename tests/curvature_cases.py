@@ -1,4 +1,5 @@
-"""Functions with known curvature: variables by name with their bounds, rows, expression. Other ones than in curved_functions."""
+"""Functions with known curvature: variables by name with their bounds, rows, expression. Other ones than in
+curved_functions."""
 
 from __future__ import annotations
 

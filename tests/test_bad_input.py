@@ -182,7 +182,7 @@ def test_kinks_inside_functions_of_g():
 
 def test_functions_inside_products():
     m, x = model()
-    with raises(errors.ModelError, "can only be added"):
+    with raises(errors.ConvexityError, "g is not convex"):
         DCProgram(m, g=x[0] * Exponential()(m.x), h=0)
 
 

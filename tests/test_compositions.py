@@ -13,7 +13,7 @@ import dcprog
 from dcprog import DCProgram, maximum
 from dcprog.convex.problem import ProblemClass
 from dcprog.errors import ConvexityError, ModelError
-from dcprog.functions import Norm2
+from dcprog.functions import GroupNorm, L1Norm, Logistic, LogSumExp, MaxNorm, Norm2, NuclearNorm, SumExp
 from dcprog.program.compile import oracle
 from dcprog.program.composition import range_of
 from dcprog.program.expressions import take_apart
@@ -108,7 +108,7 @@ def test_ranges_hold_all_values(low, width, seed):
         1 / (x + 9), pyo.log(x + 9), pyo.log(pyo.exp(x) + pyo.exp(y)), abs(x + 4) ** 1.5, pyo.sin(x) + pyo.tanh(y),
         (x * x) ** -1,
     ]  # fmt: skip
-    recorder = Recorder({id(x): 0, id(y): 1})
+    recorder = Recorder({id(x): 0, id(y): 1}, read=None)
     for expression in expressions:
         least, most = range_of(recorder.record(expression, 1.0), lambda i: (low, low + width))
         for x.value, y.value in np.random.default_rng(seed).uniform(low, low + width, (5, 2)):
@@ -207,3 +207,120 @@ def test_logistic_losses_far_out():
     result = dcprog.solve(DCProgram(m, g=pyo.log(1 + pyo.exp(x)) - 0.25 * x + (y - x) ** 2, h=0))
     assert result.success
     assert float(result["x"]) == pytest.approx(-np.log(3), abs=1e-5)
+
+
+INSIDE = {
+    "square of a norm": lambda f, x, y: f(Norm2(), [x, y]) ** 2,
+    "maximum of functions": lambda f, x, y: maximum(f(Norm2(), [x, y]), f(SumExp([[1.0, -1.0]]), [x, y]), x + 1),
+    "exp of a norm": lambda f, x, y: pyo.exp(f(Norm2(), [x - 1, y])),
+    "power of a sum": lambda f, x, y: (f(L1Norm(), [x, y]) + f(MaxNorm(), [x, 2 * y]) + 1) ** 1.5,
+    "maximum, then a square": lambda f, x, y: maximum(f(Norm2(), [x, y]) - 1, 0) ** 2,
+    "log Σ exp": lambda f, x, y: pyo.log(pyo.exp(f(Norm2(), [x, y])) + pyo.exp(x)),
+    "a smooth one": lambda f, x, y: pyo.exp(f(LogSumExp(), [x, y])) + f(Logistic(), [x, y]) ** 2,
+    "minus a concave one": lambda f, x, y: -pyo.log(60 - f(Norm2(), [x, y]) ** 2),
+    "a groups' norm": lambda f, x, y: f(GroupNorm([[0, 1], [1]], [1, 2]), [x, y]) ** 3,
+}
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_functions_inside_of_others(name):
+    """The same value as with variables t ≥ f(x) in their places, which a user may declare."""
+    values = []
+    for by_hand in (False, True):
+        m, x, y = model()
+        m.t, m.rows = pyo.VarList(bounds=(None, 50)), pyo.ConstraintList()
+
+        def function(f, arguments, m=m, by_hand=by_hand):
+            if not by_hand:
+                return f(arguments)
+            t = m.t.add()
+            t.setlb(f.lowest if np.isfinite(f.lowest) else None)
+            m.rows.add(f(arguments) <= t)
+            return t
+
+        g = INSIDE[name](function, x, y) + (x - 0.8) ** 2 + 0.5 * (y + 1.3) ** 2 - x
+        result = dcprog.solve(DCProgram(m, g=g, h=0))
+        assert result.success, result.messages
+        values.append(result.objective)
+    assert values[0] == pytest.approx(values[1], abs=1e-6)
+
+
+@pytest.mark.parametrize("name", INSIDE)
+@given(point=st.tuples(st.floats(-4, 4), st.floats(-4, 4)))
+def test_derivatives_of_functions_inside_of_others(name, point):
+    _, x, y = model()
+    f = oracle(take_apart(INSIDE[name](lambda f, arguments: f(arguments), x, y), {id(x): 0, id(y): 1}, 2))
+    z, h = np.array(point), 1e-6
+    ways = h * np.eye(2)
+    ahead, behind = (np.array([f.value(z + side * d) for d in ways]) for side in (1, -1))
+    slopes = np.minimum(ahead - f.value(z), f.value(z) - behind) / h, np.maximum(ahead - f.value(z), f.value(z) - behind) / h
+    size = 1e-4 * (1 + abs(f.value(z)) + np.abs(f.gradient(z)))
+    assert (f.gradient(z) >= slopes[0] - size).all()  # at a kink between the slopes on both sides
+    assert (f.gradient(z) <= slopes[1] + size).all()
+    x.value, y.value = point
+    assert f.value(z) == pytest.approx(pyo.value(INSIDE[name](lambda f, arguments: f(arguments), x, y)), rel=1e-12)
+
+
+def test_the_hessian_of_a_composition():
+    _, x, y = model()
+    f = oracle(take_apart(Norm2()([x, y]) ** 3 + pyo.exp(LogSumExp()([x, y])), {id(x): 0, id(y): 1}, 2))
+    z, h = np.array([0.6, -1.1]), 1e-6
+    differences = np.array([f.gradient(z + h * d) - f.gradient(z - h * d) for d in np.eye(2)]) / (2 * h)
+    assert f.hessian(z).toarray() == pytest.approx(differences, rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize("letter", ["g", "h"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x, y: Norm2()([x, y]) * Norm2()([x - 1, y]),
+        lambda x, y: (Norm2()([x, y]) - 1) ** 2,
+        lambda x, y: pyo.exp(-Norm2()([x, y])),
+        lambda x, y: pyo.sqrt(Norm2()([x, y])),
+        lambda x, y: abs(Norm2()([x, y]) - 1),
+        lambda x, y: -(Norm2()([x, y]) ** 2),
+        lambda x, y: x * Logistic()([x, y]),
+    ],
+)
+def test_functions_inside_of_what_does_not_rise_are_refused(make, letter):
+    m, x, y = model()
+    with pytest.raises((ConvexityError, ModelError), match=r"rise with|not convex|negative coefficient"):
+        DCProgram(m, **{"g": 100 * (x**2 + y**2), "h": 0, letter: make(x, y)})
+
+
+def test_functions_inside_are_proved_and_cancelled():
+    m, x, y = model()
+    square = Norm2()([x, y]) ** 2
+    program = DCProgram(m, g=square + x**4, h=square + y)
+    assert program.assumptions == ()
+    assert any("Norm2" in proof for proof in program.proofs)
+    assert len(program.compiled.f.rest.terms) == 1  # x⁴ alone: the square stands in both
+    assert program.compiled.f.value(np.array([1.0, 2.0])) == -1.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_smooth_functions_beside_cones(seed):
+    """The same program with its exponentials and logistic losses in cones, and as smooth functions beside cones."""
+    rng = np.random.default_rng(seed)
+    A, b = rng.normal(size=(8, 3)), rng.normal(size=8)
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(3), bounds=(-3, 3), initialize=0.0)
+    rows = [
+        sum(a * v for a, v in zip(row, m.x.values(), strict=True)) + c for row, c in zip(A.tolist(), b.tolist(), strict=True)
+    ]
+    kinked = rng.uniform(0.5, 8) * GroupNorm([[0, 1], [2]])(m.x) + NuclearNorm()([[m.x[0], m.x[1]], [m.x[1], m.x[2]]])
+    if seed % 2:
+        m.ball = pyo.Constraint(expr=Norm2()(m.x) <= 0.5)
+        m.curved = pyo.Constraint(expr=pyo.exp(m.x[0]) + m.x[1] ** 4 <= 1.2)
+    written = sum(pyo.exp(row) for row in rows[:3]) + sum(pyo.log(1 + pyo.exp(row)) for row in rows[3:])
+    ours = SumExp(A[:3], b[:3])(m.x) + Logistic()(A[3:], m.x, b[3:])
+    smooth = dcprog.solve(DCProgram(m, g=written + kinked, h=0.1 * m.x[0] ** 2), solver="conic-newton", fallback=False)
+    assert smooth.success, smooth.messages
+    if seed % 2:
+        assert smooth.violation <= 1e-7
+        del m.curved
+        assert dcprog.solve(DCProgram(m, g=ours + kinked, h=0.1 * m.x[0] ** 2)).objective <= smooth.objective + 1e-6
+        return
+    conic = dcprog.solve(DCProgram(m, g=ours + kinked, h=0.1 * m.x[0] ** 2), solver="clarabel", fallback=False)
+    assert smooth.objective == pytest.approx(conic.objective, abs=1e-6)
+    assert smooth["x"] == pytest.approx(conic["x"], abs=1e-4)

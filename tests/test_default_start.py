@@ -73,3 +73,30 @@ def test_the_point_knows_the_bounds():
     assert ((x >= lower) & (x <= upper)).all()
     assert 0 < x[0] < 1e-3
     assert x[3] > 1e6 + 1e5
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-6, 1e6])
+def test_a_start_at_the_edge_of_the_domain_is_moved_into_c(unit):
+    """Shares of a budget that maximise Σ wⱼ log xⱼ are proportional to w; the start was projected onto a face."""
+    w = np.array([1.0, 2.0, 3.0, 4.0])
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(4), bounds=(0, None), initialize={0: 10 * unit, 1: 0, 2: 0, 3: 0})
+    m.budget = pyo.Constraint(expr=sum(m.x.values()) == unit)
+    program = dcprog.DCProgram(m, g=-sum(w[j] * pyo.log(m.x[j]) for j in range(4)), h=0)
+    result = dcprog.solve(program)
+    assert result.success
+    assert result["x"] / unit == pytest.approx(w / w.sum(), abs=1e-6)
+    assert any("moved into C" in said for said in result.messages)
+    with pytest.raises(dcprog.errors.FunctionError, match="pass an x0 where both are finite"):
+        dcprog.solve(program, x0=[unit, 0, 0, 0])
+
+
+def test_a_start_beside_a_pole_makes_no_enormous_units():
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(4), bounds=(0, None))
+    m.budget = pyo.Constraint(expr=sum(m.x.values()) == 1)
+    result = dcprog.solve(
+        dcprog.DCProgram(m, g=-sum((j + 1) * pyo.log(m.x[j]) for j in range(4)), h=0), x0=[0.97, 0.01, 0.01, 0.01]
+    )
+    assert result.success
+    assert result["x"] == pytest.approx([0.1, 0.2, 0.3, 0.4], abs=1e-6)

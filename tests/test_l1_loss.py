@@ -197,6 +197,17 @@ def test_a_quadratic_form_is_the_loss_that_it_comes_from(seed):
     np.testing.assert_allclose(of_form, x, atol=1e-8)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_an_intercept_without_a_cost_ends_at_rounding(seed):
+    """Its slopes are 0, and so is the tolerance that they give: a gradient of rounding errors is none."""
+    A = np.random.default_rng(seed).standard_normal((20, 5))
+    H, q = A.T @ A / 20, np.array([-0.6, -0.3, 0.0, 0.2, 0.0])
+    kinks = Kinks(np.array([-0.02] * 4 + [0.0]), np.array([0.02] * 4 + [0.0]), np.full(5, -np.inf), np.full(5, np.inf))
+    x, steps = sign_search(Factor(H), q, np.zeros(5), kinks, np.zeros(5))
+    assert steps < 10
+    assert np.abs(kinks.pull(x, q + H @ x)).max() < 1e-14
+
+
 def test_a_search_that_may_not_go_on_says_so():
     def over():
         raise NotEnded("the time is over")

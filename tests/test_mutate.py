@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -25,6 +26,7 @@ TEST = """
 from toy.sums import total
 def test_total(): assert total([1, 2]) == 3
 def test_only_runs_it(): total([])
+def test_of_a_clock(): assert total([]) == 1
 """
 
 
@@ -91,28 +93,31 @@ def toy(tmp_path, mutate):
     (home / "tree" / "tests").mkdir()
     (home / "tree" / "tests" / "test_sums.py").write_text(TEST)
     (home / "tree" / "pytest.ini").write_text("[pytest]\n")
-    names = ["tests/test_sums.py::test_total", "tests/test_sums.py::test_only_runs_it"]
-    lines = {"2": [0, 1], "6": []}
+    names = [f"tests/test_sums.py::{name}" for name in ("test_total", "test_only_runs_it", "test_of_a_clock")]
+    blocks = [[2, 2, 0, [0, 1, 2]], [6, 6, 1, []]]
     digest = mutate.workshop.digest
-    files = {"toy/sums.py": {"digest": digest(home / "site" / "toy" / "sums.py"), "lines": lines}}
+    files = {"toy/sums.py": {"digest": digest(home / "site" / "toy" / "sums.py"), "blocks": blocks}}
     tests = {path.name: digest(path) for path in (home / "tree" / "tests").glob("*.py")}
     (home / "map.json").write_text(json.dumps({"names": names, "files": files, "tests": tests}))
     for kind in ("rescued", "alone"):
-        (home / f"{kind}.json").write_text(json.dumps({name: [kind == "rescued", 0.01] for name in names}))
+        (home / f"{kind}.json").write_text(json.dumps({name: [kind == "rescued", 0.01, []] for name in names}))
     return home
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="runs of tests are forks")
 def test_a_fault_that_a_test_notices_is_killed_and_another_survives(mutate, toy):
     source = toy / "site" / "toy" / "sums.py"
     text = source.read_text()
-    site = mutate.workshop.clone_site(toy, 0)
+    bench = mutate.trial.Bench(toy, 0, mutate.workshop.Lines(toy))
     outcomes = {}
     for mutant in mutate.mutants.mutants("toy/sums.py", text):
-        verdict = mutate.trial.tried(mutant, toy, site, mutate.workshop.Lines(toy), 60.0)
+        verdict = mutate.trial.tried(mutant, bench, 60.0)
         outcomes[mutant.kind, mutant.line] = verdict.outcome
-        assert (site / "toy" / "sums.py").read_text() == text, "the fault is taken out again"
+        assert (bench.site / "toy" / "sums.py").read_text() == text, "the fault is taken out again"
         if verdict.outcome == "killed":
             assert "test_total" in verdict.by
+    bench.close()
     assert outcomes["return", 2] == outcomes["constant", 2] == "killed"
     assert outcomes["arithmetic", 2] == "survived", "sum(x) − 0 is the same"
-    assert outcomes["sign", 6] == "survived", "no test runs the line"
+    assert outcomes["sign", 6] == "not covered", "no test runs the line"
+    assert bench.shaky == {"tests/test_sums.py::test_of_a_clock"}, "it fails without a fault, so its failure says nothing"

@@ -374,10 +374,10 @@ def subgradient(program: DCProgram, x: Vector) -> Vector:
     """The element of ∂h(x) that the oracles of h take."""
     u = program.compiled.h.gradient(x)
     if not np.isfinite(u).all():
-        names = [v.name for v in program.compiled.variables]
         i = int(np.flatnonzero(~np.isfinite(u))[0])
+        name = program.compiled.variables[i].name
         raise FunctionError(
-            f"the gradient of h is {u[i]} in {names[i]} at {x[i]:.6g}: h has to be subdifferentiable on C; bound {names[i]} "
+            f"the gradient of h is {u[i]} in {name} at {x[i]:.6g}: h has to be subdifferentiable on C; bound {name} "
             "away from there, shift the argument of a root or logarithm (√(x + 1e-6) for √x), or start elsewhere"
         )
     return u

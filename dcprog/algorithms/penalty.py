@@ -153,7 +153,8 @@ class Penalty(Algorithm):
         problem = self.dispatcher.as_opened
         cost = self.program.compiled.cost(self.subgradient(state.x))
         cost[self.rows.s] = self.weights
-        return self.minimise_cost(cost, state.x, self.rows.linearised(problem, state.x, slack, FEASIBLE * self.sizes_of_rows(state.x)))
+        relaxed = FEASIBLE * self.sizes_of_rows(state.x)
+        return self.minimise_cost(cost, state.x, self.rows.linearised(problem, state.x, slack, relaxed))
 
     def _step(self, state: State, slack: Mask) -> State:
         solution = self.inner(state, slack)
@@ -194,7 +195,7 @@ class Penalty(Algorithm):
         self.weights = np.where(rows.equation & ~persists, fallen, grown)
 
     def _units(self, x: Vector) -> Vector:
-        """What balances f and each row at x: what f varies by over the sizes of x, to first order, for the terms of a row."""
+        """What balances f and each row: what f changes by over the sizes of x, to first order, for each of the active rows."""
         c, rows = self.program.compiled, self.rows
         width = c.upper - c.lower
         usual = float(np.median(np.abs(x[x != 0]))) if x.any() else 1.0

@@ -13,10 +13,14 @@ from dcprog.convex.answer import Claim
 from dcprog.convex.certificate import feasibility
 from dcprog.errors import DCProgError
 from dcprog.program.dc_program import DCProgram
+from dcprog.program.points import points_of_c
 from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
 from dcprog.typing import Vector
 
 FEASIBLE = 1e-8
+POINTS = 24
+INWARDS = (0.05, 0.5, 1.0)
+"""Shares of the way to a point inside of C."""
 
 
 class Infeasible(DCProgError):
@@ -39,10 +43,17 @@ class Start:
     moved: float = 0.0
     asked: bool = False
     made_up: int = 0
+    inwards: bool = False
+    """Whether f has no value at the point that was nearest, which lies at the edge of its domain."""
 
     @property
     def message(self) -> str | None:
         """What to tell the user, if the start that was asked for is not in C, or none was."""
+        if self.inwards:
+            return (
+                f"g or h has no finite value at the start, which was moved into C by {self.moved:.3g}: to begin elsewhere "
+                "pass an x0 where both are finite"
+            )
         if self.made_up:
             count = "no start was given" if self.made_up == len(self.x) else f"{self.made_up} variables have no start"
             return (
@@ -60,6 +71,11 @@ def feasible_start(program: DCProgram, x0: Any, time_limit: float | None = None)
     0, the middle of a box or another symmetric point may be critical by accident, as the worst point of max ‖x‖ is. So
     variables in h that nothing was said about start at :func:`dcprog.program.points.generic_point`, the same in every run.
     """
+    start = _nearest_in_c(program, x0, time_limit)
+    return start if x0 is not None or _is_defined(program, start.x) else _moved_inwards(program, start)
+
+
+def _nearest_in_c(program: DCProgram, x0: Any, time_limit: float | None) -> Start:
     compiled = program.compiled
     x = program.vector({} if x0 is None else x0)
     made_up = _made_up(program, x0)
@@ -69,6 +85,24 @@ def feasible_start(program: DCProgram, x0: Any, time_limit: float | None = None)
     nearest = _project(program, x, time_limit)
     asked = x0 is not None or not np.isnan(compiled.values).any()
     return Start(nearest, float(np.linalg.norm(nearest - x)), asked, made_up)
+
+
+def _is_defined(program: DCProgram, x: Vector) -> bool:
+    """Whether g and h are finite there."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(program.compiled.f.evaluate(x)).all())
+
+
+def _moved_inwards(program: DCProgram, start: Start) -> Start:
+    """The start on its way to a point in the midst of C, as far as f is finite, which x log x written out is not at x = 0;
+    as it is where f is not finite in C either."""
+    points = points_of_c(program.compiled, POINTS)
+    for target in [points.mean(axis=0), *points] if len(points) else []:
+        for share in INWARDS:
+            x = start.x + share * (target - start.x)
+            if _is_defined(program, x):
+                return replace(start, x=x, moved=float(np.linalg.norm(x - start.x)), inwards=True)
+    return start
 
 
 def _made_up(program: DCProgram, x0: Any) -> int:

@@ -105,8 +105,8 @@ class TimeLimit(StoppingRule):
         return Status.TIME_LIMIT if time.perf_counter() - self._began >= self.seconds else None
 
 
-class Either(StoppingRule):
-    """Stops when one of its rules does; convergence wins over limits."""
+class Combined(StoppingRule):
+    """A rule made of others."""
 
     def __init__(self, *rules: StoppingRule) -> None:
         self.rules = rules
@@ -114,6 +114,10 @@ class Either(StoppingRule):
     def start(self) -> None:
         for rule in self.rules:
             rule.start()
+
+
+class Either(Combined):
+    """Stops when one of its rules does; convergence wins over limits."""
 
     def check(self, state: State) -> Status | None:
         verdicts = [v for v in (rule.check(state) for rule in self.rules) if v is not None]
@@ -126,15 +130,8 @@ class Either(StoppingRule):
         return " | ".join(map(repr, self.rules))
 
 
-class Both(StoppingRule):
+class Both(Combined):
     """Stops when all of its rules do."""
-
-    def __init__(self, *rules: StoppingRule) -> None:
-        self.rules = rules
-
-    def start(self) -> None:
-        for rule in self.rules:
-            rule.start()
 
     def check(self, state: State) -> Status | None:
         verdicts = [rule.check(state) for rule in self.rules]

@@ -68,9 +68,9 @@ NO_CERTIFICATE = Residuals(np.inf, np.inf, np.inf)
 
 
 def completed(problem: ConvexProblem, c: Vector, answer: Answer) -> Answer:
-    """``answer`` within the bounds, with multipliers of admissible signs, fitted where the solver gave none."""
+    """``answer`` within the box, with multipliers of admissible signs, fitted where the solver gave none."""
     assert answer.z is not None
-    z = np.clip(answer.z, problem.lower, problem.upper)
+    z = np.clip(answer.z, *problem.box)
     y, mu = answer.row_duals, answer.constraint_duals
     if problem.Q is None and problem.smooth is None and not c.any():  # any point is optimal, whatever the solver's noise
         y, mu = np.zeros(problem.m), np.zeros(len(problem.constraints))
@@ -95,11 +95,14 @@ def _cone_duals(problem: ConvexProblem, z: Vector, given: Duals | None) -> Duals
 
 def verify(problem: ConvexProblem, c: Vector, answer: Answer, units: Units | None = None) -> Residuals:
     """Residuals of ``answer`` to ``problem`` with linear cost ``c``; ``units`` say what counts as 1."""
-    assert answer.z is not None
-    if not np.isfinite(answer.z).all():
-        return NO_CERTIFICATE
-    full = completed(problem, c, answer)
+    return verify_completed(problem, c, completed(problem, c, answer), units)
+
+
+def verify_completed(problem: ConvexProblem, c: Vector, full: Answer, units: Units | None = None) -> Residuals:
+    """The same of an answer that is completed."""
     assert full.z is not None
+    if not np.isfinite(full.z).all():
+        return NO_CERTIFICATE
     assert full.row_duals is not None
     assert full.constraint_duals is not None
     assert full.cone_duals is not None

@@ -144,7 +144,7 @@ class Quadratics:
         self.q = np.concatenate([Q.data for _, _, Q in entries])
 
     def _sums(self, values: Vector) -> Vector:
-        sums: Vector = np.bincount(self.row, values, minlength=len(self.at))
+        sums: Vector = np.bincount(self.row, values, minlength=len(self.at)).astype(float)
         return sums
 
     def values(self, z: Vector) -> Vector:
@@ -204,9 +204,8 @@ class Others:
         pull, size = np.zeros(self.n), np.zeros(self.n)
         for weight, row, cone, v in zip(mu.tolist(), self.rows, self.cones, duals, strict=True):
             if weight:
-                is_smooth = cone is None or v is None
                 pull += weight * (row.gradient(z) if cone is None or v is None else cone.slope(z, v))
-                size += abs(weight) * (row.gradient_size(z) if is_smooth else cone.slope_size(z, v))
+                size += abs(weight) * (row.gradient_size(z) if cone is None or v is None else cone.slope_size(z, v))
         return pull, size
 
 

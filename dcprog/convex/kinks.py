@@ -81,11 +81,13 @@ def envelopes(problem: ConvexProblem) -> Envelopes | None:
 
 def _envelopes(problem: ConvexProblem) -> Envelopes | None:
     """The tₖ if all rows belong to one, two to each."""
-    A = sp.csr_array(problem.A)
     if problem.m == 0:
         none, empty = np.empty(0, dtype=np.int64), np.empty(0)
         return Envelopes(none, none, none, none, empty, empty, empty, empty)
-    if (np.diff(A.indptr) != 2).any() or problem.m % 2:
+    if problem.m % 2 or problem.A.nnz != 2 * problem.m:
+        return None
+    A = sp.csr_array(problem.A)
+    if (np.diff(A.indptr) != 2).any():
         return None
     low, high = problem.row_lower, problem.row_upper
     sign = np.where(low == 0, 1.0, -1.0)

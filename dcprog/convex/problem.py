@@ -188,6 +188,28 @@ class ConvexProblem:
         return self.m == 0 and not self.constraints
 
     @cached_property
+    def box(self) -> tuple[Vector, Vector]:
+        """The bounds, and those that rows of one variable state, where they do not cross.
+
+        >>> p = ConvexProblem(c=np.zeros(2), A=sp.csr_array([[-2.0, 0.0], [1.0, 1.0]]), row_lower=np.full(2, -4.0),
+        ...                row_upper=np.array([np.inf, 1.0]), lower=np.zeros(2), upper=np.full(2, 5.0))
+        >>> p.box
+        (array([0., 0.]), array([2., 5.]))
+        """
+        columns = sp.csc_array(self.A)
+        alone = np.bincount(columns.indices, minlength=self.m) == 1
+        if not alone.any():
+            return self.lower, self.upper
+        at = np.flatnonzero(alone[columns.indices] & (columns.data != 0))
+        single, a, column = columns.indices[at], columns.data[at], np.searchsorted(columns.indptr, at, side="right") - 1
+        ends = np.sort(np.array([self.row_lower[single] / a, self.row_upper[single] / a]), axis=0)
+        lower, upper = self.lower.copy(), self.upper.copy()
+        np.maximum.at(lower, column, ends[0])
+        np.minimum.at(upper, column, ends[1])
+        crossed = lower > upper
+        return np.where(crossed, self.lower, lower), np.where(crossed, self.upper, upper)
+
+    @cached_property
     def equality(self) -> Mask:
         """Mask of the rows that are equations."""
         return np.equal(self.row_lower, self.row_upper)

@@ -23,7 +23,7 @@ from dcprog.functions.base import ConvexFunction
 from dcprog.functions.conic import ConicForm
 from dcprog.typing import Indices, Mask, Sparse, Vector
 
-WELL_SCALED = 1e4
+WELL_SCALED = 1e5
 """Rows and columns whose largest entries lie within this factor of 1 are left alone."""
 PASSES = 8
 TYPICAL = 1e3
@@ -104,7 +104,7 @@ def _entries_scaled(matrix: Sparse, row: Vector, column: Vector) -> Sparse:
 
 
 def _ruiz(rows: Sparse, H: Sparse, natural: Vector) -> tuple[Vector, Vector]:
-    """R and D that bring the largest entries of R·rows·D, and of D·H·D relative to a typical one, to 1.
+    """R and D that bring the largest entries of R·rows·D, and of D·H·D relative to a typical one, to 1 (to powers of two).
 
     Columns with a natural unit (> 0) keep it.
     """
@@ -112,44 +112,42 @@ def _ruiz(rows: Sparse, H: Sparse, natural: Vector) -> tuple[Vector, Vector]:
     linear, bent = _Entries(rows), _Entries(H)
     row, column = np.ones(rows.shape[0]), np.where(known, natural, 1.0)
     for _ in range(PASSES):
-        scaled, curved = linear.scaled(row, column), bent.by_column(bent.scaled(column, column))
+        curved = bent.by_column(column, column)
         typical = float(np.median(curved[curved > 0])) if curved.any() else 1.0
-        along, across = np.maximum(linear.by_column(scaled), curved / typical), linear.by_row(scaled)
-        column = column / np.sqrt(np.where(known | (along == 0), 1.0, along))
-        row = row / np.where(across > 0, np.sqrt(across), 1.0)
-    across = linear.by_row(linear.scaled(row, column))
+        along, across = np.maximum(linear.by_column(row, column), curved / typical), linear.by_row(row, column)
+        along, across = np.where(known | (along == 0), 1.0, along), np.where(across > 0, across, 1.0)
+        if _within_a_factor_of_two(along) and _within_a_factor_of_two(across):
+            break
+        column, row = column / np.sqrt(along), row / np.sqrt(across)
+    across = linear.by_row(row, column)
     return _powers_of_two(row / np.where(across > 0, across, 1.0)), _powers_of_two(column)
 
 
+def _within_a_factor_of_two(values: Vector) -> bool:
+    return bool(((values >= 0.5) & (values <= 2.0)).all())
+
+
 class _Entries:
-    """The entries ≥ 0 of a matrix with their places: what scaling changes are numbers alone."""
+    """The entries ≥ 0 of a matrix, by columns and by rows."""
 
     def __init__(self, matrix: Sparse) -> None:
-        columns = sp.csc_array(matrix)
-        self.shape, self.data, self.row = columns.shape, columns.data, columns.indices
-        self.column = np.repeat(np.arange(columns.shape[1]), np.diff(columns.indptr))
-        self._rows_together = np.argsort(self.row, kind="stable")
+        self._columns, self._rows = sp.csc_array(matrix), sp.csr_array(matrix)
 
-    def scaled(self, row: Vector, column: Vector) -> Vector:
-        """The entries of diag(row)·matrix·diag(column)."""
-        scaled: Vector = self.data * row[self.row] * column[self.column]
-        return scaled
+    def by_column(self, row: Vector, column: Vector) -> Vector:
+        """The largest entry of each column of diag(row)·matrix·diag(column), 0 in empty ones."""
+        return column * _largest_of_each(self._columns, row)
 
-    def by_column(self, entries: Vector) -> Vector:
-        """The largest of each column, 0 in empty ones."""
-        return _largest_of_each(entries, self.column, self.shape[1])
-
-    def by_row(self, entries: Vector) -> Vector:
-        """The largest of each row, 0 in empty ones."""
-        return _largest_of_each(entries[self._rows_together], self.row[self._rows_together], self.shape[0])
+    def by_row(self, row: Vector, column: Vector) -> Vector:
+        """The largest entry of each row, 0 in empty ones."""
+        return row * _largest_of_each(self._rows, column)
 
 
-def _largest_of_each(entries: Vector, line: Indices, lines: int) -> Vector:
-    """The largest entry of each line; entries of one line stand together."""
-    largest = np.zeros(lines)
-    if len(entries):
-        begins = np.flatnonzero(np.diff(line, prepend=-1))
-        largest[line[begins]] = np.maximum.reduceat(entries, begins)
+def _largest_of_each(lines: Sparse, weights: Vector) -> Vector:
+    """The largest entry of each line (row or column, as the matrix is stored), each times the weight of its place there."""
+    largest = np.zeros(len(lines.indptr) - 1)
+    filled = np.flatnonzero(np.diff(lines.indptr))
+    if len(filled):
+        largest[filled] = np.maximum.reduceat(lines.data * weights[lines.indices], lines.indptr[filled])
     return largest
 
 
@@ -168,9 +166,10 @@ def _natural(p: ConvexProblem, H: Sparse, slopes: Vector, start: Vector | None) 
 
 def _bent(p: ConvexProblem, slopes: Vector, start: Vector | None, unit: Vector) -> Vector:
     """Units t with t = slope/curvature(start + t): at the start itself the curvature of s⁴ may be next to nothing, and the
-    unit 1e18. The geometric mean of both sides goes to the fixed point for all powers of s."""
+    unit 1e18. The geometric mean of both sides goes to the fixed point for all powers of s. Beside the pole of −log s the
+    curvature falls with t and there is none: no unit becomes larger."""
     at = np.zeros(p.n) if start is None else start
-    known = unit > 0
+    known, first = unit > 0, unit
     for _ in range(BENDS):
         there = np.clip(at + unit, p.lower, p.upper)
         with np.errstate(all="ignore"):
@@ -178,7 +177,7 @@ def _bent(p: ConvexProblem, slopes: Vector, start: Vector | None, unit: Vector) 
             wanted = np.where(known & (curvature > 0), slopes / np.where(curvature > 0, curvature, 1.0), unit)
         if (np.abs(np.log2(wanted[known] / unit[known])) <= 1.0).all():
             break
-        unit = np.where(known & np.isfinite(wanted) & (wanted > 0), np.sqrt(unit * wanted), unit)
+        unit = np.where(known & np.isfinite(wanted) & (wanted > 0), np.minimum(np.sqrt(unit * wanted), first), unit)
     return unit
 
 

@@ -52,7 +52,7 @@ class OfAffine(ConvexFunction):
         self.A: Sparse = matrix("A", A)
         self.b: Vector = _right(b, self.A)
         _check_rows(function, self.A)
-        self.dimension = int(self.A.shape[1])
+        self.dimension, self.lowest = int(self.A.shape[1]), function.lowest
         self.smooth = function.smooth or (isinstance(function, Norm2) and _misses_zero(self.A, self.b))
         self.hessian_operations = function.hessian_operations + self._gram_operations
         self._memory = Remembered()

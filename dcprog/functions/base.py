@@ -35,6 +35,10 @@ class QuadraticForm(NamedTuple):
     c: Vector
     constant: float
 
+    def times(self, weight: float) -> QuadraticForm:
+        """weight · the form."""
+        return self if weight == 1.0 else QuadraticForm(weight * self.Q, weight * self.c, weight * self.constant)
+
 
 _PROVED: set[type[ConvexFunction]] = set()
 ORACLES = frozenset(("value", "gradient", "hessian", "epigraph", "quadratic", "conic", "nearest_slope", "rests_on"))
@@ -67,6 +71,8 @@ class ConvexFunction(ABC):
         The function is defined (and convex) where every component is at least this; see :meth:`lower_limits`.
     hessian_operations : float
         Floating-point operations that one Hessian takes, where that is much: a solver that can do without may then do so.
+    lowest : float
+        No value is less than this.
     dimension : int or None
         How many variables it takes; None: any number.
 
@@ -91,6 +97,7 @@ class ConvexFunction(ABC):
     strong_convexity: float = 0.0
     domain_lower: float = -np.inf
     hessian_operations: float = 0.0
+    lowest: float = -np.inf
     dimension: int | None = None
 
     @abstractmethod

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from pyomo.common.enums import maximize, minimize
 from pyomo.core.base.indexed_component_slice import IndexedComponent_slice
-from pyomo.core.base.var import VarData
+from pyomo.core.base.var import IndexedVar, VarData
 from pyomo.core.expr.numeric_expr import MaxExpression, NumericExpression
 from pyomo.core.expr.numvalue import is_potentially_variable, native_numeric_types
 from pyomo.core.expr.relational_expr import RelationalExpression
@@ -85,7 +85,7 @@ def flatten(variables: Any) -> Iterator[Any]:
 
 def variables_in(given: Any, what: str) -> list[Any]:
     """The scalar variables in ``given``, and nothing else; ``what`` takes them."""
-    variables = list(flatten(given))
+    variables = list(_scalars(given))
     for v in {type(v): v for v in variables}.values():  # what a variable is, its class says
         if isinstance(v, int | float):
             raise _no_variables(v)
@@ -133,13 +133,18 @@ def _of_matrix(function: ConvexFunction, given: tuple[Any, ...]) -> tuple[Convex
     return OfAffine(function, A, b), (x,)
 
 
+def _scalars(given: Any) -> Iterable[Any]:
+    """What :func:`flatten` yields, all at once where it is one indexed variable."""
+    return given.values() if isinstance(given, IndexedVar) else flatten(given)
+
+
 def _holds_variables(given: Any) -> bool:
     return hasattr(given, "is_expression_type") or (isinstance(given, list | tuple) and any(map(_holds_variables, given)))
 
 
 def _arguments(given: Any, what: str) -> list[Any]:
     """The scalar variables, affine expressions and numbers in ``given``."""
-    arguments = list(flatten(given))
+    arguments = [a for part in given for a in _scalars(part)]
     plain = {kind for kind in set(map(type, arguments)) if kind in native_numeric_types or issubclass(kind, VarData)}
     for a in (a for a in arguments if type(a) not in plain):
         if not getattr(a, "is_numeric_type", bool)():

@@ -93,7 +93,7 @@ class Repeated(ConvexFunction):
     def __init__(self, function: ConvexFunction, positions: Indices) -> None:
         self.function, self.positions = function, np.asarray(positions, dtype=np.int64)
         self.dimension = int(self.positions.max()) + 1
-        for name in ("smooth", "separable", "strong_convexity", "hessian_operations"):
+        for name in ("smooth", "separable", "strong_convexity", "hessian_operations", "lowest"):
             setattr(self, name, getattr(function, name))
 
     @property

@@ -67,7 +67,7 @@ class SquaredNorm(Loss):
     (25.0, array([ 6., -8.]), array([2., 2.]))
     """
 
-    strong_convexity = 2.0
+    strong_convexity, lowest = 2.0, 0.0
 
     def loss(self, x: Vector) -> Vector:
         return x * x
@@ -102,6 +102,8 @@ class Huber(Loss):
     >>> f.loss(x), f.gradient(x)
     (array([0.125, 2.5  ]), array([ 0.5, -1. ]))
     """
+
+    lowest = 0.0
 
     def __init__(self, delta: float = 1.0) -> None:
         self.delta = number("delta", delta, 0, such_as=1)
@@ -140,7 +142,7 @@ class Hinge(Loss):
     (2.0, array([1., 0., 0.]))
     """
 
-    smooth = False
+    smooth, lowest = False, 0.0
 
     def loss(self, x: Vector) -> Vector:
         return np.maximum(x, 0.0)
@@ -157,7 +159,8 @@ class Hinge(Loss):
     def epigraph(self, n: int) -> Epigraph:
         """min e't with t ≥ x and t ≥ 0."""
         eye, none = sp.eye_array(n, format="csr"), sp.csr_array((n, n))
-        return Epigraph(sp.vstack([eye, none], "csr"), sp.vstack([-eye, -eye], "csr"), np.zeros(2 * n), np.ones(n))
+        A, B = sp.vstack([eye, none], "csr"), sp.vstack([-eye, -eye], "csr")
+        return Epigraph(A, B, np.zeros(2 * n), np.ones(n), self.loss)
 
 
 @proved
@@ -169,6 +172,8 @@ class SquaredHinge(Loss):
     >>> f.value(x), f.gradient(x), f.hessian(x)
     (4.0, array([4., 0., 0.]), array([2., 0., 0.]))
     """
+
+    lowest = 0.0
 
     def loss(self, x: Vector) -> Vector:
         loss: Vector = np.maximum(x, 0.0) ** 2
@@ -198,6 +203,8 @@ class Logistic(Loss):
     >>> f.loss(x).round(4), f.gradient(x), f.hessian(x)
     (array([6.931e-01, 1.000e+03, 0.000e+00]), array([0.5, 1. , 0. ]), array([0.25, 0.  , 0.  ]))
     """
+
+    lowest = 0.0
 
     def loss(self, x: Vector) -> Vector:
         loss: Vector = np.logaddexp(0.0, x)

@@ -27,7 +27,7 @@ class Norm2(ConvexFunction):
     (5.0, array([0.6, 0.8]), array([0., 0.]))
     """
 
-    smooth = False
+    smooth, lowest = False, 0.0
 
     def value(self, x: Vector) -> float:
         return float(np.linalg.norm(x))
@@ -78,7 +78,7 @@ class GroupNorm(ConvexFunction):
     (7.0, array([ 0.6,  0.8, -2. ]))
     """
 
-    smooth = False
+    smooth, lowest = False, 0.0
 
     def __init__(self, groups: Iterable[Sequence[int]], weights: object = None) -> None:
         listed = [_positions(group, i) for i, group in enumerate(groups)]

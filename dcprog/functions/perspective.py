@@ -26,6 +26,8 @@ class QuadOverLin(ConvexFunction):
     (5.0, array([ 3. ,  1. , -2.5]))
     """
 
+    lowest = 0.0
+
     def __call__(self, *variables: Any) -> Any:
         expression = super().__call__(*variables)
         if expression.nargs() < 2 and expression.function is self:

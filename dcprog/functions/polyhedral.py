@@ -54,7 +54,8 @@ class PiecewiseMaximum(ConvexFunction):
         """min t with A x − t ≤ −b."""
         pieces = self.forms.A.shape[0]
         b = np.zeros(pieces) if self.forms.b is None else self.forms.b
-        return Epigraph(sp.csr_array(self.forms.A), sp.csr_array(-np.ones((pieces, 1))), -b, np.ones(1))
+        A, B = sp.csr_array(self.forms.A), sp.csr_array(-np.ones((pieces, 1)))
+        return Epigraph(A, B, -b, np.ones(1), lambda x: np.array([self.forms(x).max()]))
 
 
 @proved
@@ -67,7 +68,7 @@ class L1Norm(ConvexFunction):
     (7.0, array([ 1.,  0., -1.]))
     """
 
-    smooth = False
+    smooth, lowest = False, 0.0
 
     def __init__(self, weights: object = None) -> None:
         self.weights: Vector | None = None if weights is None else nonnegative("weights", weights)
@@ -86,9 +87,8 @@ class L1Norm(ConvexFunction):
     def epigraph(self, n: int) -> Epigraph:
         """min w't with −t ≤ x ≤ t."""
         eye = sp.eye_array(n, format="csr")
-        return Epigraph(
-            sp.vstack([eye, -eye], "csr"), sp.vstack([-eye, -eye], "csr"), np.zeros(2 * n), self._weighted(np.ones(n))
-        )
+        A, B = sp.vstack([eye, -eye], "csr"), sp.vstack([-eye, -eye], "csr")
+        return Epigraph(A, B, np.zeros(2 * n), self._weighted(np.ones(n)), np.abs)
 
     def _weighted(self, x: Vector) -> Vector:
         return x if self.weights is None else self.weights * x
@@ -165,7 +165,7 @@ class MaxNorm(ConvexFunction):
     (4.0, array([ 0., -1.,  0.]))
     """
 
-    smooth = False
+    smooth, lowest = False, 0.0
 
     def value(self, x: Vector) -> float:
         return float(np.abs(x).max())
@@ -185,4 +185,5 @@ class MaxNorm(ConvexFunction):
     def epigraph(self, n: int) -> Epigraph:
         """min t with −t ≤ xⱼ ≤ t for all j."""
         eye = sp.eye_array(n, format="csr")
-        return Epigraph(sp.vstack([eye, -eye], "csr"), sp.csr_array(-np.ones((2 * n, 1))), np.zeros(2 * n), np.ones(1))
+        A, B = sp.vstack([eye, -eye], "csr"), sp.csr_array(-np.ones((2 * n, 1)))
+        return Epigraph(A, B, np.zeros(2 * n), np.ones(1), lambda x: np.array([np.abs(x).max()]))

@@ -160,6 +160,8 @@ class SumExp(ConvexFunction):
            [-1.,  1.]])
     """
 
+    lowest = 0.0
+
     def __init__(self, A: Sparse, b: object = None, weights: object = None) -> None:
         self.forms = LinearForms(matrix("A", A), b)
         self.dimension = self.forms.dimension

@@ -72,7 +72,7 @@ class NuclearNorm(ConvexFunction):
     (3.0, array([ 1.,  0.,  0., -1.]))
     """
 
-    smooth = False
+    smooth, lowest = False, 0.0
 
     def __init__(self, columns: int | None = None) -> None:
         self.columns = None if columns is None else count("columns", columns, such_as=3)

@@ -107,6 +107,8 @@ class PathDisplay:
         else:
             self._draw_most_important(names, rows)
         ax.set_xlabel(self.parameter, parse_math=False)
+        ax.grid(axis="y", color="0.93", linewidth=0.8)
+        ax.set_axisbelow(True)
         if self.values.min() > 0 and self.values.max() >= 10**DECADES * self.values.min():
             ax.set_xscale("log")
             ax.set_xlim(*np.exp(padded(np.log(self.values))))
@@ -117,7 +119,7 @@ class PathDisplay:
     def _names(self) -> list[str]:
         d = self.sizes.shape[1]
         if self.feature_names is None:
-            return [str(j + 1) for j in range(d)]
+            return [f"x{j + 1}" for j in range(d)]
         if len(self.feature_names) != d:
             raise DataError(f"{len(self.feature_names)} feature_names for {d} features: pass one for each")
         return [str(name) for name in self.feature_names]

@@ -120,7 +120,7 @@ def check_claims(claims: Sequence[Claim], points: Samples, compiled: Compiled) -
     """What is proved and assumed of the claims; raises a ConvexityError with a witness against one that does not hold."""
     if len(claims) > 2 * FEW or points.compiled.n > 10 * DENSE:
         points = Samples(points.compiled, min(FEW, points.count), points.seed)
-    box, effort = Box.of(compiled.subproblem, [v.name for v in compiled.variables]), Effort(PROOFS)
+    box, effort = Box.of(compiled.subproblem, compiled.variables), Effort(PROOFS)
     findings = [_check(claim, points, box, effort) for claim in claims]
     return Finding(
         tuple(dict.fromkeys(a for f in findings for a in f.assumptions)),
@@ -163,7 +163,7 @@ def _check(claim: Claim, points: Samples, box: Box, effort: Effort) -> Finding:
     open_terms = [t for t in own if not _is_proved(t)]
     if not open_terms:
         return Finding(proofs=(f"{claim.name} is convex: {BY_PARTS}",) if claim.terms else ())
-    n, names = points.compiled.n, [v.name for v in points.compiled.variables]
+    n, names = points.compiled.n, box.names
     if claim.declared and claim.row is not None and claim.row.support.max(initial=0) < n:
         return _proved(claim, own, open_terms, box) or Finding((_check_set(claim, points),))
     if all(isinstance(t, QuadraticTerm) for t in open_terms) and not any(map(_bends, claim.terms)):

@@ -91,7 +91,7 @@ class CompiledModel:
             g_parts=g_parts,
             h_parts=h_parts,
             feasible_set=self.feasible_set,
-            subproblem=with_g.subproblem(g_parts),
+            subproblem=self.feasible_set if dc is None and g_parts.is_constant else with_g.subproblem(g_parts),
             lifted_set=with_g,
             values=self.values,
             dc=dc,

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.composed import Composed
 from dcprog.convex.epigraph import epigraph_point
 from dcprog.convex.problem import ConvexProblem
 from dcprog.convex.tape import KINKS, Tape, TapeBatch, batch
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
 from dcprog.errors import ConvexityError, DataError, ModelError
-from dcprog.functions.base import Epigraph, QuadraticForm
+from dcprog.functions.base import Epigraph
 from dcprog.functions.definiteness import is_positive_semidefinite
 from dcprog.program.composition import is_convex, pieces, range_of, rises, slots_of, split
 from dcprog.program.constants import constant, shortened
@@ -46,7 +47,8 @@ class ConvexSet:
         self._ranges: dict[int, tuple[float, float]] = {}
         """Bounds of epigraph variables: an outer function that is convex and rises between them may do anything beyond."""
         self._epigraphs: list[tuple[range, Indices, Epigraph]] = []
-        self._cones: list[tuple[int, BoundFunction]] = []
+        self._values: list[tuple[int, BoundFunction]] = []
+        """Variables t ≥ f(x), of norms and of functions inside of other operations."""
         self._depth = 0
         self.origins: list[tuple[str, bool]] = []
         """Of each smooth row: what it came from, and whether the user declared that convex."""
@@ -56,7 +58,7 @@ class ConvexSet:
         """A set that can grow on its own; what is in it is shared."""
         other = copy(self)
         other._blocks, other._rows = list(self._blocks), list(self._rows)
-        other._epigraphs, other._cones, other._ranges = list(self._epigraphs), list(self._cones), dict(self._ranges)
+        other._epigraphs, other._values, other._ranges = list(self._epigraphs), list(self._values), dict(self._ranges)
         other._smooth_rows, other._kinks, other.origins = list(self._smooth_rows), list(self._kinks), list(self.origins)
         return other
 
@@ -147,7 +149,9 @@ class ConvexSet:
         self._origin = ("a piece of a maximum in g", False)
         smooth = self._without_kinks(g, "g")
         N = self.size
-        ranges = np.array([self._ranges.get(i, (-np.inf, np.inf)) for i in range(self.n, N)]).reshape(-1, 2)
+        ranges = np.tile([-np.inf, np.inf], (N - self.n, 1))
+        for i, bounds in self._ranges.items():
+            ranges[i - self.n] = bounds
         A, row_lower, row_upper = self._stack()
         terms = self._nonlinear_terms(smooth)
         return ConvexProblem(
@@ -166,12 +170,12 @@ class ConvexSet:
         """x followed by the values of the kinks and of the epigraph variables."""
         z = np.zeros(self.size)
         z[: self.n] = x
+        for position, bound in self._values:
+            z[position] = bound.function.value(x[bound.indices])
         for position, kink in self._kinks:
-            z[position] = TapeBatch([kink]).values(x)[0]
+            z[position] = TapeBatch([kink]).values(z)[0]
         for t, indices, epigraph in self._epigraphs:
             z[t.start : t.stop] = epigraph_point(epigraph, x[indices])
-        for position, bound in self._cones:
-            z[position] = bound.function.value(x[bound.indices])
         return z
 
     def _new_variables(self, count: int) -> range:
@@ -234,7 +238,7 @@ class ConvexSet:
         """A tape as it is; of kinks inside, the outermost become epigraph variables if it rises with them."""
         inside = {operation.name for operation in tape.operations} & KINKS
         if not inside:
-            out.tapes.append(tape)
+            add_to(out, parts_of(tape, self.n), 1.0) if max(tape.variables) >= self.n else out.tapes.append(tape)
             return
         found = split(tape, self.size)
         ranges = [range_of(inner, self._bounds_of) for inner in found.inner]
@@ -258,7 +262,35 @@ class ConvexSet:
         variables = tuple(renamed.get(i, i) for i in found.outer.variables)
         add_to(out, parts_of(found.outer._replace(variables=variables), self.n), 1.0)
 
+    def _composed(self, bound: BoundFunction, function: Composed, out: Parts, where: str) -> None:
+        """weight · T with t ≥ f(x) in the place of each function inside, if T is convex and rises with it."""
+        inner = [BoundFunction(1.0, f, bound.indices[at]) for f, at in function.inner]
+        places = [*bound.indices.tolist(), *range(self.size, self.size + len(inner))]
+        tape = function.tape._replace(variables=tuple(places[i] for i in function.tape.variables))
+        tape = tape._replace(weight=bound.weight * tape.weight)
+        lowest = {
+            t: b.function.lowest if b.function.proved_convex else -np.inf
+            for t, b in zip(places[-len(inner) :], inner, strict=True)
+        }
+        slots = slots_of(tape, lambda i: (lowest[i], np.inf) if i in lowest else self._bounds_of(i))
+        if not (rises(tape, list(lowest), slots) and is_convex(tape, slots)):
+            raise ModelError(
+                f"{function!r} in {where} is not known to be convex and to rise with the functions inside: add a variable t "
+                "with the constraint t ≥ … to the model and use t"
+            )
+        renamed = {}
+        rows = self._inner_rows([Parts(self.n, functions=[b]) for b in inner], where)
+        for (t, low), b, row in zip(lowest.items(), inner, rows, strict=True):
+            new = renamed[t] = self._new_variables(1)[0]
+            self._values.append((new, b))
+            self._ranges[new] = low, np.inf
+            row.linear[new] = -1.0
+            self._add_below_zero(row)
+        self._tape(tape._replace(variables=tuple(renamed.get(i, i) for i in tape.variables)), out, where)
+
     def _bounds_of(self, i: int) -> tuple[float, float]:
+        if i >= self.n:
+            return self._ranges.get(i, (-np.inf, np.inf))
         return float(self._lower[i]), float(self._upper[i])
 
     def _nonlinear_terms(self, parts: Parts) -> list[SmoothTerm]:
@@ -279,10 +311,13 @@ class ConvexSet:
 
     def _smooth_function(self, bound: BoundFunction, out: Parts, where: str, alone: bool) -> None:
         function, indices = bound.function, bound.indices
+        if isinstance(function, Composed) and not function.smooth:
+            self._composed(bound, function, out, where)
+            return
         form = function.quadratic(len(indices))
         epigraph = None if form or function.smooth else function.epigraph(len(indices))
         if form is not None:
-            scaled = QuadraticForm(bound.weight * form.Q, bound.weight * form.c, bound.weight * form.constant)
+            scaled = form.times(bound.weight)
             out.forms.append((indices, scaled))
             out.constant += scaled.constant
         elif epigraph is not None:
@@ -297,7 +332,7 @@ class ConvexSet:
             out.functions.append(bound)
         elif _is_cone(bound):
             top = self._new_variables(1)[0]
-            self._cones.append((top, bound))
+            self._values.append((top, bound))
             out.linear[top] = bound.weight
             self._add_below_zero(Parts(self.n, linear={top: -1.0}, functions=[replace(bound, weight=1.0)]))
         else:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
 from typing import Any
@@ -13,6 +13,7 @@ import pyomo.core.expr.numeric_expr as px
 import scipy.sparse as sp
 from pyomo.core.expr.numvalue import is_potentially_variable
 
+from dcprog.convex.composed import Inner, composed
 from dcprog.convex.tape import Tape, TapeBatch
 from dcprog.errors import DataError, ModelError
 from dcprog.functions.affine import of_affine
@@ -76,13 +77,18 @@ class Parts:
             half = sp.coo_array((np.array(list(self.quadratic.values())), (i, j)), shape=(size, size))
             blocks.append(half + half.T)
         for indices, form in self.forms:
-            q = sp.coo_array(form.Q)
-            if q.nnz:
+            if form.Q.nnz:
+                q = sp.coo_array(form.Q)
                 blocks.append(sp.coo_array((q.data, (indices[q.row], indices[q.col])), shape=(size, size)))
         Q = sp.csc_array(sum(blocks[1:], blocks[0])) if blocks else None
         if Q is not None:
             Q.eliminate_zeros()
         return None if Q is None or Q.nnz == 0 else Q
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether nothing but the constant is there."""
+        return not (self.linear or self.quadratic or self.tapes or self.kinks or self.functions or self.forms)
 
     @property
     def is_affine(self) -> bool:
@@ -120,7 +126,7 @@ class _Reader:
 
     @cached_property
     def recorder(self) -> Recorder:
-        return Recorder(self.index)
+        return Recorder(self.index, self._bound)
 
     def read(self, expression: Any) -> None:
         stack = [(expression, 1.0)]
@@ -164,8 +170,8 @@ class _Reader:
         if kind is FunctionExpression:
             self._function(node, weight)
         elif kind in (px.AbsExpression, px.MaxExpression):
-            tape = self.recorder.record(node, weight)
-            if not self._is_number(tape):
+            tape = self._record(node, weight)
+            if tape is not None and not self._is_number(tape):
                 pieces = tuple(node.args) if kind is px.AbsExpression else _pieces(node)
                 parts.kinks.append(Kink(weight, kind is px.AbsExpression, pieces, tape))
         else:
@@ -173,22 +179,51 @@ class _Reader:
 
     def _function(self, node: Any, weight: float) -> None:
         """weight · f of variables, or of linear forms where some arguments are expressions, numbers or fixed."""
-        known = [self.index.get(id(v), -1) for v in node.args]
-        if min(known) >= 0 or all(map(_is_free, node.args)):
-            positions = np.array([position(v, self.index) for v in node.args] if min(known) < 0 else known, dtype=np.int64)
-            self.parts.functions.append(BoundFunction(weight, *merged(node.function, positions)))
-            return
+        found = self._bound(node)
+        if isinstance(found, float):
+            self.parts.constant += weight * found
+        else:
+            self.parts.functions.append(replace(found, weight=weight))
+
+    def _bound(self, node: Any) -> BoundFunction | float:
+        """A vectorised function, or its value if nothing in it varies."""
+        positions = self._positions(node.args)
+        if positions is not None:
+            return BoundFunction(1.0, *merged(node.function, positions))
         forms = [self._linear_form(argument, node) for argument in node.args]
         b = np.array([form.constant for form in forms])
         columns = np.array(sorted({i for form in forms for i in form.linear}), dtype=np.int64)
         if not columns.size:
-            self.parts.constant += weight * float(node.function.value(b))
-            return
+            return float(node.function.value(b))
         rows = np.repeat(np.arange(len(forms)), [len(form.linear) for form in forms])
         where = np.searchsorted(columns, [i for form in forms for i in form.linear])
         data = [c for form in forms for c in form.linear.values()]
         A = sp.csr_array((data, (rows, where)), shape=(len(forms), len(columns)))
-        self.parts.functions.append(BoundFunction(weight, of_affine(node.function, A, b), columns))
+        return BoundFunction(1.0, of_affine(node.function, A, b), columns)
+
+    def _record(self, node: Any, weight: float) -> Tape | None:
+        """weight · node as a tape; None if functions stand inside of it, and it was taken in as one of its own."""
+        tape, inner = self.recorder.record(node, weight), self.recorder.functions
+        if not inner:
+            return tape
+        own = [i for i in tape.variables if i >= 0]
+        indices = np.unique(np.concatenate([np.array(own, dtype=np.int64), *(b.indices for b in inner)]))
+        places = dict(zip(indices.tolist(), range(len(indices)), strict=True))
+        local = tuple(places[i] if i >= 0 else len(indices) - 1 - i for i in tape.variables)
+        functions = [Inner(b.function, np.searchsorted(indices, b.indices)) for b in inner]
+        sign, text = (1.0, shortened(node)) if weight >= 0 else (-1.0, f"-({shortened(node)})")
+        whole = composed(tape._replace(variables=local, weight=sign), functions, len(indices), text)
+        self.parts.functions.append(BoundFunction(abs(weight), whole, indices))
+        return None
+
+    def _positions(self, arguments: Sequence[Any]) -> Indices | None:
+        """Where free variables live in x; None if something else stands among them."""
+        try:
+            return np.array(list(map(self.index.__getitem__, map(id, arguments))), dtype=np.int64)
+        except KeyError:
+            if not all(map(_is_free, arguments)):
+                return None
+            return np.array([position(v, self.index) for v in arguments], dtype=np.int64)
 
     def _linear_form(self, argument: Any, node: Any) -> Polynomial:
         """An argument of a function."""
@@ -214,7 +249,9 @@ class _Reader:
             return
         quadratic = self._product_of_affine(node)
         if quadratic is None:
-            tape = self.recorder.record(node, weight)
+            tape = self._record(node, weight)
+            if tape is None:
+                return
             quadratic = polynomial(tape)
             if quadratic is None:
                 if not self._is_number(tape):
@@ -226,7 +263,8 @@ class _Reader:
         """Linear forms and d ≥ 0 with √inside = ‖(forms, √d)‖."""
         found = squares(inside, self._affine)
         if found is None:
-            form = polynomial(self.recorder.record(inside, 1.0))
+            tape = self.recorder.record(inside, 1.0)
+            form = None if self.recorder.functions else polynomial(tape)
             found = None if form is None else completed_squares(form)
         return found if found is not None and any(form.linear for form in found[0]) else None
 

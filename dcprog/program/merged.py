@@ -18,7 +18,6 @@ import numpy as np
 
 from dcprog.convex.tape import Tape, batch
 from dcprog.convex.terms import FunctionTerm, SmoothSum, SmoothTerm
-from dcprog.functions.base import QuadraticForm
 from dcprog.program.expressions import BoundFunction, Parts
 from dcprog.typing import Sparse, Vector
 
@@ -54,8 +53,7 @@ class Side:
             if form is None:
                 others.append(bound)
                 continue
-            if bound.weight != 1.0:
-                form = QuadraticForm(bound.weight * form.Q, bound.weight * form.c, bound.weight * form.constant)
+            form = form.times(bound.weight)
             quadratic.forms.append((bound.indices, form))
             quadratic.constant += form.constant
         tapes = [*parts.tapes, *(k.tape for k in parts.kinks)]

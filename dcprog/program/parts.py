@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dcprog.convex.composed import Composed
 from dcprog.convex.tape import Tape
-from dcprog.functions.base import QuadraticForm
 from dcprog.program.expressions import BoundFunction, Kink, Parts
 from dcprog.program.polynomial import polynomial
 
@@ -30,7 +30,7 @@ def add_to(out: Parts, parts: Parts, weight: float) -> None:
         out.quadratic[pair] = out.quadratic.get(pair, 0.0) + weight * q
     out.tapes += [t._replace(weight=weight * t.weight) for t in parts.tapes]
     out.functions += [replace(b, weight=weight * b.weight) for b in parts.functions]
-    out.forms += [(at, QuadraticForm(weight * form.Q, weight * form.c, weight * form.constant)) for at, form in parts.forms]
+    out.forms += [(at, form.times(weight)) for at, form in parts.forms]
 
 
 def negated(parts: Parts) -> Parts:
@@ -42,5 +42,13 @@ def negated(parts: Parts) -> Parts:
         {ij: -q for ij, q in parts.quadratic.items()},
         [t._replace(weight=-t.weight) for t in parts.tapes],
         [Kink(-k.weight, k.is_abs, k.pieces, k.tape._replace(weight=-k.weight)) for k in parts.kinks],
-        [BoundFunction(-b.weight, b.function, b.indices) for b in parts.functions],
+        [_negated(b) for b in parts.functions],
+        [(at, form.times(-1.0)) for at, form in parts.forms],
     )
+
+
+def _negated(bound: BoundFunction) -> BoundFunction:
+    """−weight · f; a composition takes the sign in, since it may well be concave."""
+    if isinstance(bound.function, Composed):
+        return replace(bound, function=bound.function.negated())
+    return replace(bound, weight=-bound.weight)

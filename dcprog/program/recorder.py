@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyomo.core.expr.numeric_expr as px
@@ -44,10 +44,12 @@ class Recorder(StreamBasedExpressionVisitor):  # type: ignore[misc]
     operations: list[tuple[str, tuple[tuple[str, int], ...]]]
     superseded: bool
     """Whether some operations are no longer needed."""
+    functions: list[Any]
+    """The vectorised functions inside of the expression, as ``read`` returned them; −1, −2, … stand for their values."""
 
-    def __init__(self, index: Mapping[int, int]) -> None:
+    def __init__(self, index: Mapping[int, int], read: Callable[[FunctionExpression], Any]) -> None:
         super().__init__()
-        self.index = index
+        self.index, self.read = index, read
         self._forget()
 
     def record(self, expression: Any, weight: float) -> Tape:
@@ -78,7 +80,7 @@ class Recorder(StreamBasedExpressionVisitor):  # type: ignore[misc]
         self.constants = [self.constants[i] for i in constants]
 
     def _forget(self) -> None:
-        self.variables, self.constants, self.operations, self.superseded = {}, [], [], False
+        self.variables, self.constants, self.operations, self.superseded, self.functions = {}, [], [], False, []
 
     def initializeWalker(self, expr: Any) -> tuple[bool, Any]:  # noqa: N802 (Pyomo's name)
         return self.beforeChild(None, expr, 0)
@@ -86,6 +88,8 @@ class Recorder(StreamBasedExpressionVisitor):  # type: ignore[misc]
     def beforeChild(self, node: Any, child: Any, child_idx: int) -> tuple[bool, Any]:  # noqa: N802
         if type(child) in native_numeric_types or not is_potentially_variable(child):
             return False, _Constant(constant(node if child is None else child))  # None: what an empty Expression holds
+        if type(child) is FunctionExpression:
+            return False, self._function(child)
         if child.is_variable_type():
             return False, _Constant(constant(child)) if child.fixed else self._variable(child)
         if type(child) is px.PowExpression and leaf_is_fixed(child.arg(1)) and constant(child.arg(1)) == 0.0:
@@ -125,14 +129,20 @@ class Recorder(StreamBasedExpressionVisitor):  # type: ignore[misc]
                 self.superseded = True
                 return self._emit("logsumexp", *exponents)
             return self._emit(node.getname(), data[0])
-        if isinstance(node, FunctionExpression):
-            raise ModelError(f"{node.function!r} stands inside a product, power or function: it can only be added")
         raise ModelError(
             f"{node.getname()} in {shortened(node)} has no derivative here: use smooth functions, abs and dcprog.maximum"
         )
 
     def _variable(self, variable: Any) -> tuple[str, int]:
         return "v", self.variables.setdefault(position(variable, self.index), len(self.variables))
+
+    def _function(self, node: FunctionExpression) -> Any:
+        """The value of a function as a variable; a number where nothing in it varies."""
+        found = self.read(node)
+        if isinstance(found, float):
+            return _Constant(found)
+        self.functions.append(found)
+        return "v", self.variables.setdefault(-len(self.functions), len(self.variables))
 
     def _exponents(self, a: Any) -> list[Any] | None:
         """The zᵢ where a is Σ e^zᵢ, a factor cᵢ > 0 and a constant among them as log cᵢ; None if it is no such sum."""

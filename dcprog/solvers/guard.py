@@ -59,6 +59,8 @@ def _vector(name: str, values: Any, size: int) -> Vector | None:
     if values is None:
         return None
     array = np.asarray(values)
+    if array.dtype == np.float64 and array.shape == (size,):
+        return np.array(values, dtype=float)
     if array.dtype == object or np.iscomplexobj(array):
         array = array.astype(float) if not np.iscomplexobj(array) else array
     if np.iscomplexobj(array) or not np.issubdtype(array.dtype, np.number):

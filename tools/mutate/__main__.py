@@ -1,9 +1,9 @@
 """Mutation testing of dcprog by one command; what is done already is not done again.
 
     python -m tools.mutate [--sample 300] [--seed 0] [--rooms functions convex …] [--jobs 1] [--budget 60]
-                           [--map] [--again] [--list]
+                           [--map] [--tests FILE …] [--again] [--list]
 
-The first run copies the checkout to .mutation/ and runs the whole suite twice there, to learn which tests run which lines,
+The first run copies the checkout to .mutation/ and runs the whole suite there, to learn which tests run which lines,
 what they cost, and which of them hold with solvers that nobody rescues. Then each fault of the sample is tried with the
 tests that run its line. Verdicts are kept in .mutation/verdicts.jsonl, so that an interrupted run goes on and a larger
 sample adds to a smaller one of the same seed; the kill rate and the list of survivors are in .mutation/survivors.md.
@@ -24,8 +24,8 @@ from pathlib import Path
 from queue import Queue
 
 from tools.mutate.mutants import Mutant, mutants
-from tools.mutate.trial import Verdict, tried
-from tools.mutate.workshop import HOME, ROOT, Lines, build, clone_site, copy_tests, measure
+from tools.mutate.trial import Bench, Verdict, tried
+from tools.mutate.workshop import HOME, ROOT, Lines, build, copy_tests, measure
 
 ROOMS = ("functions", "convex", "solvers", "program", "algorithms")
 
@@ -50,16 +50,16 @@ def known(home: Path) -> dict[str, dict]:
 
 def try_all(todo: list[Mutant], home: Path, lines: Lines, jobs: int, budget: float) -> None:
     """Try them, so many side by side, and write each verdict down at once."""
-    sites: Queue[Path] = Queue()
+    benches: Queue[Bench] = Queue()
     for number in range(jobs):
-        sites.put(clone_site(home, number))
+        benches.put(Bench(home, number, lines))
 
     def one(mutant: Mutant) -> tuple[Mutant, Verdict]:
-        site = sites.get()
+        bench = benches.get()
         try:
-            return mutant, tried(mutant, home, site, lines, budget)
+            return mutant, tried(mutant, bench, budget)
         finally:
-            sites.put(site)
+            benches.put(bench)
 
     with ThreadPoolExecutor(jobs) as pool, (home / "verdicts.jsonl").open("a", encoding="utf-8") as file:
         for done in as_completed([pool.submit(one, mutant) for mutant in todo]):
@@ -68,6 +68,8 @@ def try_all(todo: list[Mutant], home: Path, lines: Lines, jobs: int, budget: flo
             file.flush()
             shown = f"{mutant.path}:{mutant.line} {mutant.before[:40]} → {mutant.after[:40]}"
             print(f"{verdict.outcome:11} {verdict.seconds:6.1f} s  {shown}", flush=True)
+    while not benches.empty():
+        benches.get().close()
 
 
 def report(chosen: list[Mutant], home: Path) -> None:
@@ -95,6 +97,7 @@ def main() -> None:
     parser.add_argument("--rooms", nargs="+", default=list(ROOMS), choices=ROOMS, metavar="ROOM")
     parser.add_argument("--jobs", type=int, default=1, help="faults tried side by side")
     parser.add_argument("--budget", type=float, default=60.0, help="seconds of tests for each fault, cheap ones first")
+    parser.add_argument("--tests", nargs="+", default=[], help="files of tests to map: fewer are faster, and notice less")
     parser.add_argument("--map", action="store_true", help="measure the map from lines to tests anew")
     parser.add_argument("--again", action="store_true", help="try survivors once more")
     parser.add_argument("--list", action="store_true", help="show the sample and end")
@@ -105,7 +108,7 @@ def main() -> None:
         return
     if wanted.map or not (HOME / "map.json").exists():
         build(HOME)
-        measure(HOME, max(wanted.jobs, 2))
+        measure(HOME, max(wanted.jobs, 2), ROOMS, wanted.tests)
     copy_tests(HOME)
     lines = Lines(HOME)
     stale = {path for path in {mutant.path for mutant in chosen} if lines.stale(path, ROOT / path)}

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 import subprocess
+import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tools.mutate.mutants import Mutant
-from tools.mutate.workshop import Lines, affordable, environment, pytest_words
+from tools.mutate.plugin import UNABLE
+from tools.mutate.workshop import Lines, clone_site, environment
 
-STARTUP = 60.0
-"""Seconds that a test run may take beyond what its tests are known to take."""
+STARTUP = 20.0
+"""Seconds of CPU that a run may take beyond what its tests are known to take."""
 SLOWER = 5.0
 """A fault that makes the tests so many times slower has been noticed."""
-ENDED = {0: "survived", 1: "killed", 2: "killed", 3: "killed", 5: "not covered"}
-"""By pytest's exit code: 2 and 3 are modules that cannot be imported any more."""
+LOOK = 3.0
+"""Seconds of tests in the first look, which imports few files of tests: most faults are noticed there."""
 
 
 @dataclass(frozen=True)
@@ -32,66 +35,86 @@ class Verdict:
     by: str = ""
 
 
-def tried(mutant: Mutant, home: Path, site: Path, lines: Lines, budget: float) -> Verdict:
-    """Solvers alone first, then the tests that need rescuers; the first that fails ends it."""
-    began = time.perf_counter()
-    names = affordable(lines.tests_of(mutant.path, mutant.line, mutant.last), lines, budget)
-    changed = lines.changed_tests()
-    runs = {True: [n for n in names if lines.holds_alone(n)], False: [n for n in names if not lines.holds_alone(n)]}
-    original, victim = home / "site" / mutant.path, site / mutant.path
-    victim.write_text(mutant.applied(original.read_text(encoding="utf-8")), encoding="utf-8")
-    _forget(victim)
-    outcome, by = "not covered", ""
-    try:
-        for alone, chosen in runs.items():
-            whole = [] if alone else changed
-            if chosen or whole:
-                outcome, by = _run(chosen, whole, alone, home, site, sum(map(lines.seconds, chosen)))
-            if outcome not in ("survived", "not covered"):
-                break
-    finally:
-        shutil.copy2(original, victim)
+@dataclass
+class Bench:
+    """A site with a warm process beside it (:mod:`tools.mutate.bench`). It learns which tests fail without a fault."""
+
+    home: Path
+    number: int
+    lines: Lines
+    steady: set[str] = field(default_factory=set)
+    shaky: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.site = clone_site(self.home, self.number)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tools.mutate.bench"],
+            cwd=self.home / "tree",
+            env=environment(self.site),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
+
+    def close(self) -> None:
+        """The process ends with its input."""
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
+        self.process.wait()
+
+    def first_failure(self, names: list[str], whole: list[str]) -> tuple[str, int]:
+        """The test that fails first, if any, and how many ran."""
+        seconds = STARTUP + SLOWER * sum(map(self.lines.seconds, names)) + 60.0 * len(whole)
+        tests = [(name, self.lines.holds_alone(name)) for name in names if name not in self.shaky]
+        run = {"tests": tests, "whole": whole, "without": sorted(self.shaky), "seconds": seconds}
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(run) + "\n")
+        self.process.stdin.flush()
+        reply: dict[str, Any] = json.loads(self.process.stdout.readline())
+        if reply["failed"] == UNABLE:
+            raise RuntimeError(f"pytest could not run its tests: {run}")
+        return reply["failed"], reply["ran"]
+
+    def is_steady(self, name: str) -> bool:
+        """Whether the test passes without a fault, here and now: one of clocks may fail on a busy machine."""
+        if "::" not in name:
+            return True  # a module that cannot be imported, or a process that ended
+        if name not in self.steady | self.shaky:
+            failed, ran = self.first_failure([name], [])
+            (self.shaky if failed or not ran else self.steady).add(name)
+        return name in self.steady
+
+    @contextmanager
+    def fault(self, mutant: Mutant) -> Iterator[None]:
+        """The package with it."""
+        original, victim = self.home / "site" / mutant.path, self.site / mutant.path
+        victim.write_text(mutant.applied(original.read_text(encoding="utf-8")), encoding="utf-8")
         _forget(victim)
-    return Verdict(outcome, time.perf_counter() - began, len(names), by)
+        try:
+            yield
+        finally:
+            shutil.copy2(original, victim)
+            _forget(victim)
 
 
-def _run(chosen: list[str], whole: list[str], alone: bool, home: Path, site: Path, expected: float) -> tuple[str, str]:
-    """How the tests ended, and which of them failed."""
-    listed = site / "chosen.json"
-    listed.write_text(json.dumps(chosen), encoding="utf-8")
-    files = sorted({name.split("::")[0] for name in chosen} | set(whole))
-    options = ["-n", "0", "-x", "--tb=no", f"--chosen={listed}", *(["--alone"] if alone else [])]
-    words = pytest_words(*options, *files, "--whole", *whole)
-    limit = STARTUP + SLOWER * expected + 60.0 * len(whole)
-    process = subprocess.Popen(
-        words,
-        cwd=home / "tree",
-        env=environment(site),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-        start_new_session=True,
-    )
-    try:
-        said, _ = process.communicate(timeout=limit)
-    except subprocess.TimeoutExpired:
-        _end(process)
-        process.communicate()
-        return "killed", "time limit"
-    if process.returncode not in ENDED and process.returncode > 0:
-        raise RuntimeError(f"pytest could not run its tests:\n{said[-2000:]}")
-    failed = next((line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))), "")
-    return ENDED.get(process.returncode, "killed"), failed[:200] or f"exit code {process.returncode}"
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    """Pytest, and the processes that its tests started."""
-    if hasattr(os, "killpg"):
-        os.killpg(process.pid, signal.SIGKILL)
-    else:
-        process.kill()
+def tried(mutant: Mutant, bench: Bench, budget: float) -> Verdict:
+    """A first look at the tests nearest to the line, then all that the budget allows; the first that fails ends it."""
+    began = time.perf_counter()
+    count = 0
+    near, rest = bench.lines.near_and_rest(mutant.path, mutant.line, mutant.last, LOOK, budget)
+    for names, whole in ((near, []), (rest, bench.lines.changed_tests())):
+        while names or whole:
+            with bench.fault(mutant):
+                failed, ran = bench.first_failure(names, whole)
+            count += ran
+            if failed and bench.is_steady(failed):
+                return Verdict("killed", time.perf_counter() - began, count, failed)
+            if not failed:
+                break
+    return Verdict("survived" if count else "not covered", time.perf_counter() - began, count)
 
 
 def _forget(source: Path) -> None:

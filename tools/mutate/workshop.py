@@ -13,20 +13,18 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from tools.mutate.probes import Block, probe_package
+
 ROOT = Path(__file__).resolve().parents[2]
 HOME = ROOT / ".mutation"
 LITTER = shutil.ignore_patterns(".git", ".mutation", "build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis")
-COVERAGE = """[run]
-branch = true
-source_pkgs = dcprog
-parallel = true
-data_file = {data}
-"""
+NEAR = 6
+"""Files of tests in the first look."""
 
 
 def environment(site: Path) -> dict[str, str]:
@@ -57,35 +55,37 @@ def clone_site(home: Path, number: int) -> Path:
     return site
 
 
-def measure(home: Path, workers: int) -> None:
-    """Run the whole suite twice: with coverage by test, and with each solver alone."""
-    for old in [*home.glob("coverage*"), *home.glob("*.json")]:
+def measure(home: Path, workers: int, rooms: tuple[str, ...], tests: list[str]) -> None:
+    """Run the tests on a site with probes, each solver alone, and then what fails so once more with its rescuers."""
+    for old in home.glob("*.json"):
         old.unlink()
-    (home / "coveragerc").write_text(COVERAGE.format(data=home / "coverage"), encoding="utf-8")
-    cover = ["--cov", f"--cov-config={home / 'coveragerc'}", "--cov-context=test", "--cov-report="]
-    for name, options in {"rescued": cover, "alone": ["--alone"]}.items():
-        words = pytest_words("-n", str(workers), f"--outcomes={home / name}.json", *options)
-        subprocess.run(words, cwd=home / "tree", env=environment(home / "site"), check=False)
-    write_map(home)
+    probing = home / "probing"
+    shutil.rmtree(probing, ignore_errors=True)
+    shutil.copytree(home / "site", probing)
+    blocks = probe_package(probing / "dcprog", rooms)
+    alone, failed, rescued = home / "alone.json", home / "failed.json", home / "rescued.json"
+    for options in (["--alone", f"--outcomes={alone}"], [f"--only={failed}", f"--outcomes={rescued}"]):
+        words = pytest_words("-n", str(workers), *options, *tests)
+        subprocess.run(words, cwd=home / "tree", env=environment(probing), check=False)
+        failing = [name for name, (passed, *_) in json.loads(alone.read_text(encoding="utf-8")).items() if not passed]
+        failed.write_text(json.dumps(failing), encoding="utf-8")
+    write_map(home, blocks)
 
 
-def write_map(home: Path) -> None:
-    """What :class:`Lines` reads: for each file its digest, and for each line the numbers of the tests that run it."""
-    import coverage
-
-    data = coverage.CoverageData(str(home / "coverage"))
-    data.read()
-    names: dict[str, int] = {}
-    files = {}
-    for path in sorted(data.measured_files()):
-        relative = str(Path(path).relative_to(home / "site"))
-        lines = {
-            line: sorted({names.setdefault(c.rpartition("|")[0], len(names)) for c in contexts if c})
-            for line, contexts in data.contexts_by_lineno(path).items()
-        }
-        files[relative] = {"digest": digest(Path(path)), "lines": lines}
+def write_map(home: Path, blocks: dict[str, list[Block]]) -> None:
+    """What :class:`Lines` reads: of each file its digest and its blocks, of each block the tests that run it."""
+    outcomes = [json.loads((home / f"{name}.json").read_text(encoding="utf-8")) for name in ("rescued", "alone")]
+    names = sorted(name for name, (passed, *_) in (outcomes[1] | outcomes[0]).items() if passed)
+    ran: dict[int, list[int]] = {}
+    for number, name in enumerate(names):
+        for block in {b for those in outcomes for b in those.get(name, [0, 0, ()])[2]}:
+            ran.setdefault(block, []).append(number)
+    files = {
+        path: {"digest": digest(home / "site" / path), "blocks": [[*block, ran.get(block[2], [])] for block in those]}
+        for path, those in blocks.items()
+    }
     tests = {path.name: digest(path) for path in (home / "tree" / "tests").glob("*.py")}
-    (home / "map.json").write_text(json.dumps({"names": list(names), "files": files, "tests": tests}), encoding="utf-8")
+    (home / "map.json").write_text(json.dumps({"names": names, "files": files, "tests": tests}), encoding="utf-8")
 
 
 def digest(path: Path) -> str:
@@ -112,30 +112,40 @@ class Lines:
         """Whether the file has changed since."""
         return path not in self._map["files"] or self._map["files"][path]["digest"] != digest(source)
 
-    def tests_of(self, path: str, first: int, last: int) -> list[str]:
-        """The tests that run one of the lines; for lines that run on import alone, those that run the file."""
-        lines = self._map["files"][path]["lines"]
-        numbers = {number for line in range(first, last + 1) for number in lines.get(str(line), ())}
-        numbers = numbers or {number for those in lines.values() for number in those}
-        names = [self._map["names"][number] for number in numbers]
-        passing = [name for name in names if self._outcomes["rescued"].get(name, [False])[0]]
-        return self._in_turn(passing)
+    def near_and_rest(self, path: str, first: int, last: int, look: float, budget: float) -> tuple[list[str], list[str]]:
+        """The tests that run one of the lines, those to begin with apart, and no more of them than the budget allows.
 
-    def _in_turn(self, names: list[str]) -> list[str]:
-        """The cheapest test of every file, then the second cheapest of each: thousands run the lines that every solve
-        runs, and those of one file look at the same things."""
-        ordered = sorted(names, key=lambda name: (self.seconds(name), name))
-        ranks: Counter[str] = Counter()
-        place = {}
-        for name in ordered:
+        Thousands of tests run the lines that every solve runs. Near are tests that run little else; of the files that
+        have them the cheapest test comes first, then the second cheapest of each: those of one file look at the same.
+        """
+        names = self.tests_of(path, first, last)
+        focus: dict[str, int] = {}
+        for name in names:
             file = name.split("::")[0]
-            place[name] = (ranks[file], self.seconds(name), name)
-            ranks[file] += 1
-        return sorted(ordered, key=place.__getitem__)
+            focus[file] = min(focus.get(file, self.footprints[name]), self.footprints[name])
+        files = sorted(focus, key=lambda file: (focus[file], file))
+        close = set(files[:NEAR])
+        near = affordable(_in_turn([n for n in names if n.split("::")[0] in close], files, self.seconds), self, look)
+        left = _in_turn(sorted(set(names) - set(near)), files, self.seconds)
+        return near, affordable(left, self, budget) if left else []
+
+    def tests_of(self, path: str, first: int, last: int) -> list[str]:
+        """The passing tests that run the block of these lines; for lines that run on import alone, those of the file."""
+        blocks = self._map["files"][path]["blocks"]
+        around = [block for block in blocks if block[0] <= first and last <= block[1]]
+        chosen = [min(around, key=lambda block: block[1] - block[0])] if around else blocks
+        return [self._map["names"][number] for number in sorted({n for block in chosen for n in block[3]})]
+
+    @cached_property
+    def footprints(self) -> dict[str, int]:
+        """How many blocks of the package each test runs."""
+        counts = Counter(n for file in self._map["files"].values() for block in file["blocks"] for n in block[3])
+        return {name: counts[number] for number, name in enumerate(self._map["names"])}
 
     def seconds(self, name: str) -> float:
         """What the test took."""
-        return float(min(self._outcomes[kind].get(name, [True, 1.0])[1] for kind in self._outcomes))
+        known = [self._outcomes[kind][name][1] for kind in self._outcomes if name in self._outcomes[kind]]
+        return float(min(known, default=1.0))
 
     def holds_alone(self, name: str) -> bool:
         """Whether the test passes where no solver is rescued."""
@@ -147,6 +157,18 @@ class Lines:
         return sorted(
             f"tests/{p.name}" for p in (self.home / "tree" / "tests").glob("test_*.py") if old.get(p.name) != digest(p)
         )
+
+
+def _in_turn(names: list[str], files: list[str], seconds: Callable[[str], float]) -> list[str]:
+    """The cheapest test of every file, then the second cheapest of each, and so on; files in the order that is given."""
+    order = {file: number for number, file in enumerate(files)}
+    ranks: Counter[str] = Counter()
+    place = {}
+    for name in sorted(names, key=lambda name: (seconds(name), name)):
+        file = name.split("::")[0]
+        place[name] = (ranks[file], order[file])
+        ranks[file] += 1
+    return sorted(place, key=place.__getitem__)
 
 
 def affordable(names: Iterable[str], lines: Lines, seconds: float) -> list[str]:

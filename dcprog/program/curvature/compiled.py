@@ -9,16 +9,18 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.composed import Composed
 from dcprog.convex.problem import ConvexProblem
-from dcprog.convex.tape import TapeBatch
+from dcprog.convex.tape import Operation, TapeBatch
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothTerm
+from dcprog.functions.base import ConvexFunction
 from dcprog.program.curvature.hessians import Effort
 from dcprog.program.curvature.nodes import Graph, Node
 from dcprog.program.curvature.proofs import bounds_used, proved_convex
 from dcprog.program.curvature.rows import Row, linear_forms, tightened
 from dcprog.program.curvature.shapes import shape
 from dcprog.program.curvature.texts import readable
-from dcprog.typing import Vector
+from dcprog.typing import Indices, Vector
 
 ENTRIES = 20_000
 """Quadratic terms and rows of more coefficients are not taken apart."""
@@ -39,10 +41,25 @@ class Box(NamedTuple):
     row_upper: Vector | None = None
 
     @classmethod
-    def of(cls, problem: ConvexProblem, names: Sequence[str]) -> Box:
-        """Bounds and rows of a convex problem; variables without a name stand for kinks."""
-        extra = [f"t[{k}]" for k in range(len(problem.lower) - len(names))]
-        return cls(problem.lower, problem.upper, [*names, *extra], problem.A, problem.row_lower, problem.row_upper)
+    def of(cls, problem: ConvexProblem, variables: Sequence[Any]) -> Box:
+        """Bounds and rows of a convex problem over variables of Pyomo; further columns stand for kinks."""
+        names = Names(variables, problem.n)
+        return cls(problem.lower, problem.upper, names, problem.A, problem.row_lower, problem.row_upper)
+
+
+class Names(Sequence[str]):
+    """Names of variables and of the columns t[k] after them, put together when asked for: a sentence names four of them, and
+    for all of thousands Pyomo takes longer than a solver."""
+
+    def __init__(self, variables: Sequence[Any], count: int) -> None:
+        self._variables, self._count = variables, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, i: Any) -> Any:
+        own, position = len(self._variables), range(self._count)[i]
+        return self._variables[position].name if position < own else f"t[{position - own}]"
 
 
 class Proved(NamedTuple):
@@ -53,8 +70,8 @@ class Proved(NamedTuple):
 
 
 def prove(terms: Terms, box: Box, effort: Effort | None = None) -> Proved | None:
-    """That the sum of the terms is convex: on the bounds alone, and if that fails with those that rows imply; by rules, and with
-    an ``effort`` by second derivatives.
+    """That the sum of the terms is convex: on the bounds alone, and if that fails with those that rows imply; by rules, and
+    with an ``effort`` by second derivatives.
 
     Terms that the caller has proved may be left out; they help only where the others are not convex.
     """
@@ -97,7 +114,8 @@ def _with_rows(box: Box) -> Graph | None:
 
 def _rows(graph: Graph, box: Box) -> list[Row]:
     A = sp.csr_array(box.A)
-    assert box.row_lower is not None and box.row_upper is not None
+    assert box.row_lower is not None
+    assert box.row_upper is not None
     rows = []
     for k in range(A.shape[0]):
         part = slice(A.indptr[k], A.indptr[k + 1])
@@ -117,8 +135,9 @@ def node_of(graph: Graph, terms: Terms) -> Node | None:
         elif isinstance(term, LinearTerm):
             continue
         elif isinstance(term, FunctionTerm) and term.function.proved_convex:
-            arguments = [graph.variable(i) for i in term.indices.tolist()]
-            parts.append((term.weight, graph.function(term.function, arguments)))
+            parts.append((term.weight, _of_function(graph, term.function, term.indices)))
+        elif isinstance(term, FunctionTerm) and isinstance(term.function, Composed):
+            parts.append((term.weight, _of_composition(graph, term.function, term.indices)))
         else:
             return None
     node = graph.sum(0.0, {}, parts)
@@ -136,15 +155,32 @@ def _of_quadratic(graph: Graph, term: QuadraticTerm) -> list[tuple[float, Node]]
     return parts
 
 
+def _of_function(graph: Graph, function: ConvexFunction, at: Indices) -> Node:
+    return graph.function(function, [graph.variable(i) for i in at.tolist()])
+
+
+def _of_composition(graph: Graph, function: Composed, at: Indices) -> Node:
+    """A tape with values of functions among its variables."""
+    arguments = [graph.variable(i) for i in at.tolist()]
+    arguments += [_of_function(graph, f, at[inner]) for f, inner in function.inner]
+    tape = function.tape
+    slots = [arguments[i] for i in tape.variables] + [graph.number(c) for c in tape.constants]
+    return graph.scaled(tape.weight, _operations(graph, tape.operations, slots))
+
+
 def _of_tapes(graph: Graph, tapes: TapeBatch) -> list[tuple[float, Node]]:
     parts = []
     for column, weight in enumerate(tapes.weights.tolist()):
         slots = [graph.variable(i) for i in tapes.variables[:, column].tolist()]
         slots += [graph.number(c) for c in tapes.constants[:, column].tolist()]
-        for name, args in tapes.operations:
-            slots.append(_operation(graph, name, [slots[a] for a in args]))
-        parts.append((weight, slots[-1]))
+        parts.append((weight, _operations(graph, tapes.operations, slots)))
     return parts
+
+
+def _operations(graph: Graph, operations: Iterable[Operation], slots: list[Node]) -> Node:
+    for name, args in operations:
+        slots.append(_operation(graph, name, [slots[a] for a in args]))
+    return slots[-1]
 
 
 def _operation(graph: Graph, name: str, args: Sequence[Node]) -> Node:

@@ -1,8 +1,8 @@
 """Elementary functions of one variable with their first two derivatives: the range of each over an interval.
 
 A function is monotone between its critical points, so its range over [a, b] is the hull of its values at a, at b and at the
-critical points between them. What is known of it everywhere (exp > 0) is cut off at last, and values that are too small for a
-float count as such.
+critical points between them. What is known of it everywhere (exp > 0) is cut off at last, and values that are too small for
+a float count as such.
 """
 
 from __future__ import annotations

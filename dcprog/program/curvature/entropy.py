@@ -75,7 +75,8 @@ def _logs(node: Node) -> list[tuple[float, Node]]:
 
 
 def _relative(node: Node, u: Node, logs: Sequence[tuple[float, Node]], sign: float) -> Proof | None:
-    """Σ pⱼ u log(u/bⱼ) + q u log u is convex for pⱼ, q ≥ 0, u ≥ 0 affine, bⱼ ≥ 0 concave (jointly convex and decreasing in b)."""
+    """Σ pⱼ u log(u/bⱼ) + q u log u is convex for pⱼ, q ≥ 0, u ≥ 0 affine, bⱼ ≥ 0 concave (jointly convex and decreasing in
+    b)."""
     from dcprog.program.curvature.shapes import Proof
 
     own = sign * sum(p for p, b in logs if b is u)

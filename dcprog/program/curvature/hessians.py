@@ -1,8 +1,8 @@
 """Convexity by second derivatives in interval arithmetic: on the whole box, then on the pieces of a subdivision.
 
-A symmetric matrix with entries between bounds is positive semidefinite if its midpoint is after Σⱼ radiusᵢⱼ tⱼ/tᵢ was taken off
-the diagonal, for any t > 0 (Gershgorin's discs of the difference, scaled); here t makes the diagonal 1. A function that is twice
-differentiable inside of a box and has such a Hessian on each piece of it is convex on the box.
+A symmetric matrix with entries between bounds is positive semidefinite if its midpoint is after Σⱼ radiusᵢⱼ tⱼ/tᵢ was taken
+off the diagonal, for any t > 0 (Gershgorin's discs of the difference, scaled); here t makes the diagonal 1. A function that
+is twice differentiable inside of a box and has such a Hessian on each piece of it is convex on the box.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def subdivided(chosen: Sequence[Compiled], effort: Effort) -> list[int]:
     owner, box = np.arange(count), whole
     failed, pieces = np.zeros(count, dtype=bool), np.zeros(count, dtype=np.int64)
     for again in range(ROUNDS):
-        hessian = _hessians(program, constants[:, owner], box)
+        hessian = interval_hessians(program, constants[:, owner], box)
         if hessian is None:
             return [1] * count
         good = semidefinite(hessian)
@@ -141,7 +141,7 @@ def subdivided(chosen: Sequence[Compiled], effort: Effort) -> list[int]:
     return [0 if lost else int(count) for lost, count in zip(failed, pieces, strict=True)]
 
 
-def _hessians(program: object, constants: Vector, box: Interval) -> Interval | None:
+def interval_hessians(program: object, constants: Vector, box: Interval) -> Interval | None:
     """(boxes, k, k)."""
     jet = evaluate(program, constants, box)  # type: ignore[arg-type]
     if jet.hessian is None:
@@ -152,11 +152,12 @@ def _hessians(program: object, constants: Vector, box: Interval) -> Interval | N
 
 
 def hessians_at(chosen: Sequence[Compiled], local: Matrix) -> Matrix:
-    """For programs of one signature their Hessians at points, (programs, points, variables): floats, and NaN where there is none."""
+    """For programs of one signature their Hessians at points, (programs, points, variables): floats, and NaN where there is
+    none."""
     blocks_, count, k = local.shape
     constants = np.repeat(stacked([c.program for c in chosen]), count, axis=1)
     flat = local.reshape(-1, k).T
-    found = _hessians(chosen[0].program, constants, Interval(flat, flat))
+    found = interval_hessians(chosen[0].program, constants, Interval(flat, flat))
     if found is None:
         return np.zeros((blocks_, count, k, k))
     with np.errstate(all="ignore"):
@@ -167,7 +168,7 @@ def hessians_at(chosen: Sequence[Compiled], local: Matrix) -> Matrix:
 def _bends_down(program: object, constants: Vector, box: Interval) -> Mask:
     """Whether the Hessian in the middle of the box has an eigenvalue that is clearly negative: no use to go on."""
     middle = _cuts(box)
-    at = _hessians(program, constants, Interval(middle, middle))
+    at = interval_hessians(program, constants, Interval(middle, middle))
     assert at is not None
     H = 0.5 * (at.lower + at.upper)
     finite = np.all(np.isfinite(H), axis=(1, 2))
@@ -239,7 +240,7 @@ def _wide(graph: Graph, terms: Sequence[Term]) -> bool:
     for group in grouped([c.program for c in usable]):
         chosen = [usable[g] for g in group]
         whole = Interval(*(np.array([[getattr(f, end) for f in c.forms] for c in chosen]).T for end in ("lower", "upper")))
-        hessian = _hessians(chosen[0].program, stacked([c.program for c in chosen]), whole)
+        hessian = interval_hessians(chosen[0].program, stacked([c.program for c in chosen]), whole)
         if hessian is not None:
             where = np.array([[_variable(f) for f in c.forms] for c in chosen])
             rows = np.broadcast_to(where[:, :, None], hessian.lower.shape)

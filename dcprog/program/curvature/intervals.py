@@ -1,8 +1,8 @@
 """Interval arithmetic on arrays, rounded outwards: what is proved with it holds for real numbers, not only for floats.
 
-An interval is the pair (lower, upper) of arrays of one shape. Sums and products of floats are exact up to half a unit in the
-last place; the rounding error is itself a float (Knuth's sum, Dekker's product), so that results move to the next float outwards
-only where they are not exact: 1 − 1 is 0 and proves a sign. 0 · ∞ = 0: infinite ends are limits and no values.
+An interval is the pair (lower, upper) of arrays of one shape. Sums and products of floats are exact up to half a unit in
+the last place; the rounding error is itself a float (Knuth's sum, Dekker's product), so that results move to the next float
+outwards only where they are not exact: 1 − 1 is 0 and proves a sign. 0 · ∞ = 0: infinite ends are limits and no values.
 """
 
 from __future__ import annotations

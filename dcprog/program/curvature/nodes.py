@@ -5,7 +5,8 @@
     product   Π nodeᵢ^pᵢ, which holds powers, quotients and roots, too
     apply     exp, log, sin, … of a node;  abs;  max of nodes;  a vectorised function of variables
 
-A child is made before its parent, so that the order of the numbers is one in which all nodes can be visited without recursion.
+A child is made before its parent, so that the order of the numbers is one in which all nodes can be visited without
+recursion.
 """
 
 from __future__ import annotations
@@ -148,7 +149,7 @@ class Graph:
         if not whole and c < 0:
             c, core = 1.0, base
         if core.kind == "product" and all(
-            whole and (float(q).is_integer() or f.lower >= 0) or f.lower >= 0 for f, q in core.factors
+            (whole and (float(q).is_integer() or f.lower >= 0)) or f.lower >= 0 for f, q in core.factors
         ):
             made = self._product([(f, q * p) for f, q in core.factors])
         elif core.kind == "abs" and whole and p % 2 == 0:
@@ -206,7 +207,8 @@ class Graph:
     def function(self, function: Any, arguments: Sequence[Node]) -> Node:
         """A vectorised function of the nodes."""
         key = ("function", id(function), *(a.number for a in arguments))
-        return self._known.get(key) or self._new(key, tuple(arguments), function, (-math.inf, math.inf))
+        lowest = float(function.lowest) if function.proved_convex else -math.inf
+        return self._known.get(key) or self._new(key, tuple(arguments), function, (lowest, math.inf))
 
     def split(self, node: Node) -> tuple[float, Node]:
         """c and a node with node = c · that node, where that is seen at once."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 from dcprog.program.curvature.nodes import Node, direction
 
@@ -55,8 +56,10 @@ def second_derivative(p: Polynomial) -> Polynomial:
 def is_nonnegative(p: Polynomial, lower: float, upper: float) -> bool:
     """Whether p ≥ 0 on [lower, upper]: p is positive somewhere between, and no root of odd multiplicity lies between.
 
-    >>> is_nonnegative([Fraction(1), Fraction(-2), Fraction(1)], -5.0, 5.0), is_nonnegative([Fraction(0), Fraction(1)], -1.0, 1.0)
-    (True, False)
+    >>> is_nonnegative([Fraction(1), Fraction(-2), Fraction(1)], -5.0, 5.0)
+    True
+    >>> is_nonnegative([Fraction(0), Fraction(1)], -1.0, 1.0)
+    False
     """
     p = _trimmed(p)
     if not p:
@@ -76,7 +79,8 @@ def _between(p: Polynomial, lower: float, upper: float) -> Fraction:
 
 
 def _odd_roots(p: Polynomial, lower: float, upper: float) -> int:
-    """Roots of odd multiplicity strictly between: those of the product of the square-free factors of odd order (Yun, 1976)."""
+    """Roots of odd multiplicity strictly between: those of the product of the square-free factors of odd order (Yun,
+    1976)."""
     odd: Polynomial = [Fraction(1)]
     slope = _derivative(p)
     common = _gcd(p, slope)
@@ -112,7 +116,7 @@ def _changes(chain: Sequence[Polynomial], x: float) -> int:
     else:
         values = [p[-1] * (1 if x > 0 or len(p) % 2 == 1 else -1) for p in chain]
     signs = [v > 0 for v in values if v != 0]
-    return sum(a != b for a, b in zip(signs, signs[1:], strict=False))
+    return sum(a != b for a, b in pairwise(signs))
 
 
 def _at(p: Polynomial, x: Fraction) -> Fraction:

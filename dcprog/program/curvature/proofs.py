@@ -26,7 +26,8 @@ def proved_convex(graph: Graph, node: Node, sign: float, effort: Effort) -> Proo
 
 
 def by_hessians(graph: Graph, node: Node, sign: float, effort: Effort) -> Proof | None:
-    """A proof by second derivatives of what no rule covers: of the terms of a sum, or of nodes inside, from which rules lead on."""
+    """A proof by second derivatives of what no rule covers: of the terms of a sum, or of nodes inside, from which rules
+    lead on."""
     if any(d in set(below([node])) for d in graph.defects):
         return None
     shape(graph, node)
@@ -38,7 +39,8 @@ def by_hessians(graph: Graph, node: Node, sign: float, effort: Effort) -> Proof 
 
 
 def _inside(graph: Graph, root: Node, effort: Effort) -> bool:
-    """Whether second derivatives say something of nodes inside of which rules say nothing; the shapes above are then made anew."""
+    """Whether second derivatives say something of nodes inside of which rules say nothing; the shapes above are then made
+    anew."""
     nodes = below([root])
     found = False
     for node in [n for n in nodes if n is not root and n.kind != "affine"][:INNER]:

@@ -69,16 +69,17 @@ class Curvature:
 def curvature(expression: Any, over: Any = None, *, time_limit: float = SECONDS) -> Curvature:
     """Whether a Pyomo expression is affine, convex or concave, proved; or neither, with a witness; or unknown.
 
-    Proofs hold on the bounds and rows of ``over`` (of the variables that appear, without it), limits at the boundary included:
-    √x is concave on x ≥ 0. Rules of composition come first, then interval arithmetic on second derivatives, on the box and on
-    pieces of it; points only refute. Fixed variables and parameters count with their values. The model is not changed.
+    Proofs hold on the bounds and rows of ``over`` (of the variables that appear, without it), limits at the boundary
+    included: √x is concave on x ≥ 0. Rules of composition come first, then interval arithmetic on second derivatives, on
+    the box and on pieces of it; points only refute. Fixed variables and parameters count with their values. The model is
+    not changed.
 
     Parameters
     ----------
     expression : Pyomo expression
     over : Pyomo model or block, optional
-        Whose bounds and active rows hold. Rows are used for the bounds of variables that they imply, and for those of the linear
-        forms that they are.
+        Whose bounds and active rows hold. Rows are used for the bounds of variables that they imply, and for those of the
+        linear forms that they are.
     time_limit : float
         Seconds after which the search for proofs and witnesses ends; what is open then is unknown.
 

@@ -1,7 +1,7 @@
 """Quadratic forms in nodes, and whether they are definite.
 
-Coefficients are floats, so definiteness holds up to the rounding that made them: eigenvalues above −1e-12, relative to the entries
-of their rows. An indefinite form that is nearer than that to a semidefinite one is taken for it.
+Coefficients are floats, so definiteness holds up to the rounding that made them: eigenvalues above −1e-12, relative to the
+entries of their rows. An indefinite form that is nearer than that to a semidefinite one is taken for it.
 """
 
 from __future__ import annotations

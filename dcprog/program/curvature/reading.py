@@ -1,4 +1,5 @@
-"""Pyomo expressions as nodes. No recursion: a sum of thousands of sums, and an expression that is used often, are read once."""
+"""Pyomo expressions as nodes. No recursion: a sum of thousands of sums, and an expression that is used often, are read
+once."""
 
 from __future__ import annotations
 
@@ -73,8 +74,14 @@ class Reader:
                 region.linear[i] = region.linear.get(i, 0.0) + weight
             else:
                 raise ModelError(
-                    f"variable {node.name} belongs to another model, or to a deactivated block: use variables of the model given"
+                    f"variable {node.name} belongs to another model, or to a deactivated block: use the variables of the "
+                    "model given"
                 )
+        elif isinstance(node, px.Expr_ifExpression):
+            raise ModelError(
+                f"Expr_if in {shortened(node)} switches between cases: decide in Python if the condition is known, or write "
+                "dcprog.maximum(…) of the two cases"
+            )
         else:
             region.curved.append((node, weight))
 
@@ -86,11 +93,6 @@ class Reader:
         """A node that is no sum, its arguments being known."""
         args = [self._known[id(a)] for a in node.args]
         kind, graph = type(node), self.graph
-        if isinstance(node, px.Expr_ifExpression):
-            raise ModelError(
-                f"Expr_if in {shortened(node)} switches between cases: decide in Python if the condition is known, or write "
-                "dcprog.maximum(…) of the two cases"
-            )
         if isinstance(node, FunctionExpression):
             return graph.function(node.function, args)
         if isinstance(node, px.ProductExpression):

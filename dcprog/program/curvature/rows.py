@@ -1,7 +1,7 @@
 """Bounds of variables that rows imply, by interval arithmetic there and back (Benhamou et al., HC4, 1999).
 
-A row bounds its body; a node's bounds bound what it is made of, down to the variables. Everything is rounded outwards. Nothing
-in the model is touched.
+A row bounds its body; a node's bounds bound what it is made of, down to the variables. Everything is rounded outwards.
+Nothing in the model is touched.
 """
 
 from __future__ import annotations
@@ -144,9 +144,9 @@ class _Total:
 
 def _quotient(end: float, rest: Fraction | float, weight: float, side: float) -> float:
     """(end − rest) / weight, rounded to the side; without a bound where one of them is infinite."""
-    up = side * (1.0 if weight > 0 else 1.0) > 0
+    up = side > 0
     away = math.inf if up else -math.inf
-    if isinstance(rest, float) and not math.isfinite(rest) or not math.isfinite(end):
+    if (isinstance(rest, float) and not math.isfinite(rest)) or not math.isfinite(end):
         return away
     exact = (Fraction(end) - Fraction(rest)) / Fraction(weight)
     near = float(exact)

@@ -1,8 +1,8 @@
 """What rules of composition say of each node: whether it is convex, concave, or has a power that is.
 
-A node f ≥ 0 is called a-convex if fᵃ is convex (a > 0), log f is convex (a = 0), or fᵃ is concave (a < 0); and b-concave with
-"convex" and "concave" exchanged. An a-convex function is a′-convex for every a′ ≥ a, so the least a says most: a ≤ 1 is
-convex, a = 0 log-convex, a = 1/p a function whose p-th root is convex, as that of Σ|xᵢ|ᵖ. This one scale holds norms,
+A node f ≥ 0 is called a-convex if fᵃ is convex (a > 0), log f is convex (a = 0), or fᵃ is concave (a < 0); and b-concave
+with "convex" and "concave" exchanged. An a-convex function is a′-convex for every a′ ≥ a, so the least a says most: a ≤ 1
+is convex, a = 0 log-convex, a = 1/p a function whose p-th root is convex, as that of Σ|xᵢ|ᵖ. This one scale holds norms,
 log-sum-exp, quadratic over linear, geometric and harmonic means (Avriel et al., Generalized Concavity, 1988).
 """
 
@@ -91,7 +91,8 @@ def _sum(graph: Graph, node: Node) -> Shape:
 
 
 def of_sum(graph: Graph, node: Node, terms: Sequence[tuple[float, Node]], sign: float) -> Proof | None:
-    """That sign · Σ terms is convex: term by term, and where that fails quadratic terms together, and u·log terms of one u."""
+    """That sign · Σ terms is convex: term by term, and where that fails quadratic terms together, and u·log terms of one
+    u."""
     proved, left = by_terms(terms, sign)
     if not left:
         return Proof(node, f"a sum of {_word(sign)} terms", tuple(proved))

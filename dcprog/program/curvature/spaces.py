@@ -93,7 +93,8 @@ class Space:
         return targets[inside]
 
     def holds(self, points: Matrix) -> Mask:
-        """Which points satisfy the bounds and the rows; equations that are not linear are left out, no segment satisfies them."""
+        """Which points satisfy the bounds and the rows; equations that are not linear are left out, no segment satisfies
+        them."""
         lower, upper = self.bounds
         good: Mask = np.all((points >= lower) & (points <= upper), axis=1)
         for row in self.rows:
@@ -168,7 +169,8 @@ def of_model(model: Any) -> Space:
     """The free variables of a model with their bounds and its active rows."""
     if isinstance(model, type) or not hasattr(model, "component_data_objects"):
         raise ModelError(
-            f"over is {type(model).__name__}, expected the Pyomo model (or block) of the expression: pass over=m, or leave it out"
+            f"over is {type(model).__name__}, expected the Pyomo model (or block) of the expression: pass over=m, or "
+            "leave it out"
         )
     variables = [v for v in model.component_data_objects(Var, active=True, descend_into=Block) if not v.fixed]
     return Space(variables, _own_bounds(variables), rows_of(model))

@@ -61,8 +61,8 @@ class Witness:
         return {name: d for name, d in way.items() if d != 0.0}
 
     def check(self) -> bool:
-        """Whether the expression, evaluated again at the three points, has the excess; where its rounding hides that, interval
-        arithmetic decides. The model's values stay as they are."""
+        """Whether the expression, evaluated again at the three points, has the excess; where its rounding hides that,
+        interval arithmetic decides. The model's values stay as they are."""
         sign = 1.0 if self.against == "convexity" else -1.0
         first, middle, last = (self._value(at) for at in (self.points[0], self.middle, self.points[1]))
         excess = sign * (middle - 0.5 * (first + last))
@@ -98,7 +98,7 @@ class Witness:
         more = f" (and {len(moved) - 4} more)" if len(moved) > 4 else ""
         side = "exceeds" if self.against == "convexity" else "falls below"
         return (
-            f"between ({where[0]}) and ({where[1]}){more} the value in the middle {side} the mean of the values at the ends by "
+            f"between ({where[0]}) and ({where[1]}){more} the value in the middle {side} the mean of those at the ends by "
             f"{self.excess:.3g}"
         )
 
@@ -180,10 +180,11 @@ def _by_hessians(space: Space, chosen: Sequence[tuple[list[Term], Compiled]], ef
 
 
 def _around(space: Space, best: Matrix, others: Matrix, places: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Points between the best one and the others, from near to far; in a box each coordinate for itself, and to both sides."""
-    blocks_, count, k = others.shape
+    """Points between the best one and the others, from near to far; in a box each coordinate for itself, and to both
+    sides."""
+    boxes, count, _ = others.shape
     if space.rows:
-        part = 10 ** rng.uniform(-3, 0, size=(blocks_, count, 1))
+        part = 10 ** rng.uniform(-3, 0, size=(boxes, count, 1))
         return best[:, None] + part * (others - best[:, None])
     lower, upper = space.bounds
     mixed = rng.permuted(others, axis=1)
@@ -196,7 +197,7 @@ def _least(
 ) -> tuple[Matrix, np.ndarray, Matrix]:
     """Of every block and point the least eigenvalue, its direction, and the size of the Hessian; 0 where there is none."""
     H = hessians_at(compiled, local)
-    blocks_, count, k, _ = H.shape
+    k = H.shape[-1]
     finite = np.all(np.isfinite(H), axis=(2, 3))
     H = np.where(finite[:, :, None, None], H, 0.0)
     size = np.abs(H).max(axis=(2, 3), initial=0.0)
@@ -231,7 +232,8 @@ def confirmed(space: Space, terms: Sequence[Term], x: Vector, d: Vector) -> Segm
 
 
 def _short(x: Matrix, lower: Vector | None, upper: Vector | None, space: Space) -> Matrix:
-    """Rounded to 24 bits, so that middle ± half are floats and the middle is the middle; kept where equations tie the values."""
+    """Rounded to 24 bits, so that middle ± half are floats and the middle is the middle; kept where equations tie the
+    values."""
     if space.hull is not None:
         return x
     short = x.astype(np.float32).astype(float)

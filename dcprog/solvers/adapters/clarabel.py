@@ -23,7 +23,7 @@ from dcprog.solvers.adapters.clarabel_cones import Lifted, resized
 from dcprog.solvers.adapters.piqp import sparse_operations
 from dcprog.solvers.adapters.qp import INFINITY, Rows, answer, apply_options, hessian_of, rows_of
 from dcprog.solvers.base import Feature, Session, Solver
-from dcprog.typing import Sparse, Vector
+from dcprog.typing import Mask, Sparse, Vector
 
 CLAIMS = {
     "Solved": Claim.OPTIMAL,
@@ -37,6 +37,7 @@ CLAIMS = {
 }
 SHARP = 1e-7
 """A residual beyond which a Newton step follows, where functions are not linear or quadratic."""
+NEXT_TO = 1e-6
 SET_UP_RATE = 5e8
 """Operations of one factorisation for a second of set-up: 4e8 to 2e9 on problems that take more than 0.05 s."""
 
@@ -54,7 +55,7 @@ class Clarabel(Solver):
     classes = frozenset({ProblemClass.LP, ProblemClass.QP, ProblemClass.CONIC})
     features = Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS | Feature.CONES
     ranks = MappingProxyType({ProblemClass.LP: 20, ProblemClass.QP: 30, ProblemClass.CONIC: 10})
-    in_place = frozenset({"A", "Q", "row_lower", "row_upper", "lower", "upper"})
+    in_place = frozenset({"A", "Q", "row_lower", "row_upper", "lower", "upper", "constraints"})
     interruptible = False
 
     def estimate_seconds(self, problem: ConvexProblem) -> float:
@@ -75,7 +76,7 @@ class ClarabelSession(Session):
     def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         import clarabel
 
-        self.problem, self.rows = problem, _all_rows(problem)
+        self.problem, self.rows = problem, rows_of(problem, _bounded(problem))
         lower, upper, eq = self.rows.lower, self.rows.upper, self.rows.equality
         self.equal, self.above, self.below = (
             np.flatnonzero(k) for k in (eq, ~eq & (upper < np.inf), ~eq & (lower > -np.inf))
@@ -100,36 +101,39 @@ class ClarabelSession(Session):
         self.solver: Any = None
 
     def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
-        if "constraints" in moved:
-            return "cones are laid out when the problem is opened"
-        rows = _all_rows(problem)
-        refusal = self.rows.differs(rows)
-        if refusal is not None:
-            return refusal
+        rows = self.rows.follow(problem, _bounded(problem))
+        if isinstance(rows, str):
+            return rows
+        if not self._has_sides(rows):
+            return "a row or variable got a limit that it had not when the problem was opened"
         if not same_pattern(hessian_of(problem), hessian_of(self.problem)):
             return "Q has another pattern"
+        before = self.problem, self.rows, self.lifted
         self.problem, self.rows = problem, rows
+        if "constraints" in moved:
+            self.lifted = Lifted(problem)
+            if not self.lifted.is_laid_out_as(before[2]):
+                self.problem, self.rows, self.lifted = before
+                return "the cones of a constraint are laid out otherwise"
+            self.__dict__.pop("_layout", None)
         if self.solver is not None:
             numbers = {"P": self._hessian().data} if "Q" in moved else {}
-            numbers |= {"A": self._entries()} if "A" in moved else {}
-            self.solver.update(b=self._right(), **numbers)
+            entries, right = self._numbers()
+            self.solver.update(A=entries, b=right, **numbers)
         return None
+
+    def _has_sides(self, rows: Rows) -> bool:
+        """Whether each limit has a row of G."""
+        above, below = np.isfinite(rows.upper), np.isfinite(rows.lower)
+        above[self.equal] = above[self.above] = below[self.equal] = below[self.below] = False
+        if rows.off is not None:
+            above[rows.off] = below[rows.off] = False
+        return not (above.any() or below.any())
 
     def _hessian(self) -> Sparse:
         """The upper triangle of Q, with the quadratic costs of t."""
         P = hessian_of(self.problem)
         return sp.triu(P if self.lifted is None else self.lifted.hessian(P), format="csc")
-
-    def _right(self) -> Vector:
-        """b."""
-        lower, upper = self.rows.lower, self.rows.upper
-        b = np.concatenate([upper[self.equal], upper[self.above], -lower[self.below]])
-        return b if self._ours is None else np.append(b, self._ours[1])
-
-    @cached_property
-    def _ours(self) -> tuple[Sparse, Vector] | None:
-        """The rows that cones bring along, which stay."""
-        return None if self.lifted is None else self.lifted.rows()[:2]
 
     @cached_property
     def _layout(self) -> Sparse:
@@ -137,17 +141,25 @@ class ClarabelSession(Session):
         K = self.rows.K
         numbered = sp.csr_array(sp.csc_array((np.arange(1.0, K.nnz + 1), K.indices, K.indptr), shape=K.shape))
         G = sp.vstack([numbered[self.equal], numbered[self.above], -numbered[self.below]])
-        if self._ours is not None and self.lifted is not None:
-            ours = sp.csc_array(self._ours[0])
+        if self.lifted is not None:
+            ours = sp.csc_array(self.lifted.rows()[0])
             data = np.arange(K.nnz + 1.0, K.nnz + ours.nnz + 1)
             G = sp.vstack([resized(G, self.lifted.size), sp.csc_array((data, ours.indices, ours.indptr), shape=ours.shape)])
         return sp.csc_matrix(G)
 
-    def _entries(self) -> Vector:
-        """The values of G."""
-        which = self._layout.data
-        values = self.rows.K.data if self._ours is None else np.concatenate([self.rows.K.data, self._ours[0].data])
-        return np.sign(which) * values[np.abs(which).astype(np.int64) - 1]
+    def _numbers(self) -> tuple[Vector, Vector]:
+        """The entries of G, and b; a side that limits nothing any more is 0'z ≤ 1."""
+        lower, upper, which = self.rows.lower, self.rows.upper, self._layout.data
+        values, b = self.rows.K.data, np.concatenate([upper[self.equal], upper[self.above], -lower[self.below]])
+        idle = np.isinf(b)
+        b[idle] = 1.0
+        if self.lifted is not None:
+            ours, right, _ = self.lifted.rows()
+            values, b, idle = np.append(values, ours.data), np.append(b, right), np.append(idle, np.zeros(len(right), bool))
+        entries = np.sign(which) * values[np.abs(which).astype(np.int64) - 1]
+        if idle.any():
+            entries[idle[self._layout.indices]] = 0.0
+        return entries, b
 
     def _cost(self, c: Vector) -> Vector:
         return c if self.lifted is None else self.lifted.cost(c)
@@ -170,9 +182,9 @@ class ClarabelSession(Session):
         if self.solver is None:
             if limit < np.inf and (estimate := Clarabel().estimate_seconds(self.problem)) >= limit:
                 return Answer(Claim.TIME_LIMIT, message=f"its set-up takes about {estimate:.1g} s")
-            layout, cost = self._layout, self._cost(self.problem.c)
-            G = sp.csc_matrix((self._entries(), layout.indices, layout.indptr), shape=layout.shape)
-            self.solver = clarabel.DefaultSolver(self._hessian(), cost, G, self._right(), self.cones, self.settings)
+            (entries, b), layout, cost = self._numbers(), self._layout, self._cost(self.problem.c)
+            G = sp.csc_matrix((entries, layout.indices, layout.indptr), shape=layout.shape)
+            self.solver = clarabel.DefaultSolver(self._hessian(), cost, G, b, self.cones, self.settings)
         self.solver.update(q=self._cost(c))
         # One that is left to itself ends at its next iteration, and is not used again.
         solver, self.solver = self.solver, None
@@ -195,8 +207,10 @@ class ClarabelSession(Session):
         return whole if claim is not Claim.OPTIMAL else self._refined(c, whole, deadline)
 
     def _refined(self, c: Vector, found: Answer, deadline: float) -> Answer:
-        """A Newton step for what bends: in exponential and second-order cones z is as good as the root of the gap."""
+        """Zeros for what is next to 0: where all is 0 at the solution, nothing else is small against it. Then a Newton step
+        for what bends: in exponential and second-order cones z is as good as the root of the gap."""
         problem = self.problem
+        found = better_of(problem, c, found, snapped(problem, found))
         if verify(problem, c, found).holds(SHARP) or not has_model(problem):
             return found
         assert found.z is not None
@@ -207,13 +221,30 @@ class ClarabelSession(Session):
             if not (np.isfinite(model.c).all() and np.isfinite(hessian_of(model).data).all()):
                 return found
             step = ClarabelSession(model, {}).solve(model.c, None, max(deadline - time.perf_counter(), 0.0))
-            better = step.z is not None and verify(problem, c, step).worst < verify(problem, c, found).worst
-        return replace(step, iterations=found.iterations + step.iterations) if better else found
+        return better_of(problem, c, found, replace(step, iterations=found.iterations + step.iterations))
 
 
-def _all_rows(problem: ConvexProblem) -> Rows:
-    """The rows, and the variables that have a bound as further ones."""
-    return rows_of(problem, (problem.lower > -INFINITY) | (problem.upper < INFINITY))
+def snapped(problem: ConvexProblem, found: Answer) -> Answer:
+    """The answer with 0, or the bound, in the place of components that are next to it."""
+    assert found.z is not None
+    z = np.where(np.abs(found.z) <= NEXT_TO, 0.0, found.z)
+    for bound in (problem.lower, problem.upper):
+        z = np.where(np.abs(found.z - bound) <= NEXT_TO, bound, z)
+    return replace(found, z=z)
+
+
+def better_of(problem: ConvexProblem, c: Vector, one: Answer, other: Answer) -> Answer:
+    """The one that verification thinks more of; the first where it holds to the last digits."""
+    first = verify(problem, c, one)
+    if first.holds(SHARP) or other.z is None:
+        return one
+    return other if verify(problem, c, other).worst < first.worst else one
+
+
+def _bounded(problem: ConvexProblem) -> Mask:
+    """The variables that have a bound, which is a row here."""
+    bounded: Mask = (problem.lower > -INFINITY) | (problem.upper < INFINITY)
+    return bounded
 
 
 def _run(solver: Any, deadline: float) -> Any:

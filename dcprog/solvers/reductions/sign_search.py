@@ -21,6 +21,8 @@ RIDGE = 1e-12
 """Share of its diagonal added to H in a factor: dependent columns have one, and steps become long along what they span."""
 PATIENCE, MOST_STEPS = 25, 2000
 """After so many steps gradients help; after so many the search is given up."""
+ROUNDING = 8 * np.finfo(float).eps
+"""The error of a gradient, as a share of its terms."""
 SLOPE = 1e-9
 """A slope along a ray below this share of its terms is rounding."""
 
@@ -133,7 +135,8 @@ class Factor:
 def sign_search(
     factor: Factor, q: Vector, x: Vector, kinks: Kinks, tol: Vector, clock: Callable[[], None] = lambda: None
 ) -> tuple[Vector, int]:
-    """The minimiser, up to pulls of size ``tol``, from ``x`` on, and the number of steps; ``clock`` may raise NotEnded.
+    """The minimiser, up to pulls of size ``tol`` and rounding, from ``x`` on, and the number of steps; ``clock`` may raise
+    NotEnded.
 
     ½(x₁ − 3)² + ½(x₂ − ½)² + |x₁| + |x₂|:
 
@@ -143,6 +146,7 @@ def sign_search(
     array([2., 0.])
     """
     H, x = factor.H, x.copy()
+    roots = np.sqrt(np.maximum(H.diagonal(), 0.0))
     for steps in range(1, MOST_STEPS):
         clock()
         if steps % PATIENCE == 0:  # many variables of about the same worth: gradients sort them faster
@@ -150,7 +154,8 @@ def sign_search(
         used = np.flatnonzero(x)
         gradient = q + H[:, used] @ x[used]
         pull = kinks.pull(x, gradient)
-        if (np.abs(pull) <= tol).all():
+        noise = ROUNDING * (np.abs(q) + roots * float(roots @ np.abs(x)))  # |Hᵢⱼ| ≤ √HᵢᵢHⱼⱼ: no less than that of |H||x|
+        if (np.abs(pull) <= tol + noise).all():
             return x, steps - 1
         F, d = _direction(factor, x, pull, kinks, tol)
         there = _step(H[np.ix_(F, F)], factor.ridge, gradient[F], pull[F], x[F], d, kinks.of(F))
