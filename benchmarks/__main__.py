@@ -31,6 +31,7 @@ QUICK: dict[str, list[str]] = {
     "selectors": ["--data", "sonar"],
     "solvers": ["--limit", "5", "--only", "ionosphere"],
     "sparse_regression": ["--quick"],
+    "suites": ["--every", "25", "--starts", "2", "--limit", "2"],
     "sweep": ["--data", "liver", "--methods", "rlp", "svm", "fsv"],
     "weston2003": ["--trials", "3", "--points", "10", "--methods", "SVM", "CORR"],
     "weston2003_readings": ["--experiments", "11", "--readings", "1"],

@@ -94,6 +94,16 @@ def radius_margin(found: Rows) -> Iterator[Line]:
         yield Line("radius_margin", problem, method, "test error %", 100 * row["error"])
 
 
+def suites(rows: Rows) -> Iterator[Line]:
+    """Of each kind, what share of its instances is at the best known value from any start, beside the peer's."""
+    for kind in dict.fromkeys(row["kind"] for row in rows):
+        those = [row for row in rows if row["kind"] == kind]
+        found = {m: sum(any(end["hit"] for end in row.get(m) or []) for row in those) for m in ("ipopt", "dcprog")}
+        yield Line("suites", kind, "ipopt", "at best known", found["ipopt"] / len(those))
+        ratio = found["dcprog"] / found["ipopt"] if found["ipopt"] else None
+        yield Line("suites", kind, "dcprog", "at best known", found["dcprog"] / len(those), ratio, "ipopt")
+
+
 READERS: dict[str, Callable[[Rows], Iterator[Line]]] = {
     "algorithms": algorithms,
     "alignment": lambda rows: against("alignment", rows, "problem", "auto"),
@@ -104,6 +114,7 @@ READERS: dict[str, Callable[[Rows], Iterator[Line]]] = {
     "selectors": selectors,
     "solvers": lambda rows: against("solvers", rows, "problem"),
     "sparse_regression": lambda rows: against("sparse_regression", rows, "problem", "skglm"),
+    "suites": suites,
     "sweep": lambda rows: plain("sweep", rows, "data", "method"),
     "weston2003": weston2003,
     "weston2003_readings": readings,

@@ -195,7 +195,7 @@ class Penalty(Algorithm):
         self.weights = np.where(rows.equation & ~persists, fallen, grown)
 
     def _units(self, x: Vector) -> Vector:
-        """What balances f and each row: what f changes by over the sizes of x, to first order, for each of the active rows."""
+        """What balances f and each row: what f changes by over the sizes of x, to first order, by the size of the row."""
         c, rows = self.program.compiled, self.rows
         width = c.upper - c.lower
         usual = float(np.median(np.abs(x[x != 0]))) if x.any() else 1.0

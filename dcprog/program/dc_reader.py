@@ -40,6 +40,8 @@ class DCBlock:
     """Of an equation in one variable that variable: bounds keep it between the two solutions, the row out of there."""
     turn: tuple[float, ...] = ()
     """−1 where that equation was multiplied by −1."""
+    proved: bool = False
+    """Whether p and q were made so that they are convex."""
 
     @property
     def name(self) -> str:
@@ -74,6 +76,11 @@ class DCReader:
         if pairs:
             p, q = zip(*pairs, strict=True)
             self._add(name, Expressions(p), Expressions(q), component.equation)
+
+    def add_pair(self, name: str, p: Any, q: Any, *, equation: bool = False) -> None:
+        """p(x) − q(x) ≤ 0, or = 0, of expressions that are proved to be convex."""
+        both = [take_apart(e, self.index, self.n, f"{letter} of {name}") for letter, e in (("p", p), ("q", q))]
+        self._add(name, Expressions([both[0]]), Expressions([both[1]]), equation, proved=True)
 
     def split(self, constraint: Any, error: ConvexityError) -> None:
         """A quadratic row that is not convex, or an equation; ``error`` says what is wrong with any other."""
@@ -110,7 +117,9 @@ class DCReader:
         self.implied[i] = max(known[0], roots[0]), min(known[1], roots[1])
         q = Parts(self.n, 0.0, {i: beta} if beta else {}, {(i, i): alpha})
         p = Parts(self.n, -gamma)
-        self.blocks.append(DCBlock((name,), Expressions([p]), Expressions([q]), between=(i,), turn=(float(sign),)))
+        self.blocks.append(
+            DCBlock((name,), Expressions([p]), Expressions([q]), between=(i,), turn=(float(sign),), proved=True)
+        )
         return True
 
     def rows(self, into: ConvexSet) -> DCRows | None:
@@ -129,11 +138,11 @@ class DCReader:
         into.add_rows(rows.matrix(into.size))
         return rows
 
-    def _add(self, name: str, p: RowBlock, q: RowBlock, equation: bool) -> None:
+    def _add(self, name: str, p: RowBlock, q: RowBlock, equation: bool, proved: bool = False) -> None:
         names = (name,) * p.count
-        self.blocks.append(DCBlock(names, p, q, equation))
+        self.blocks.append(DCBlock(names, p, q, equation, proved=proved))
         if equation:
-            self.blocks.append(DCBlock(names, q, p, equation, second=True))
+            self.blocks.append(DCBlock(names, q, p, equation, second=True, proved=proved))
 
     def _side(self, side: Rows | Vector, kept: Mask) -> RowBlock:
         """The rows of the mask ``kept``, over the free variables."""
