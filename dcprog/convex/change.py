@@ -10,7 +10,7 @@ a ψᵢ that ``active`` does not name: 0·ψᵢ(z) − 1 ≤ 0 stands in its pla
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import scipy.sparse as sp
