@@ -210,6 +210,14 @@ class Algorithm(ABC):
         diagonal[: self.program.compiled.n] = rho
         return Change(diagonal=diagonal)
 
+    def within(self, lower: Vector, upper: Vector) -> Change:
+        """The change that leaves the variables what of their own bounds lies between ``lower`` and ``upper``: a trust
+        region, or, where both are x, variables that are held."""
+        c, problem = self.program.compiled, self.dispatcher.as_opened
+        low, high = problem.lower.copy(), problem.upper.copy()
+        low[: c.n], high[: c.n] = np.maximum(c.lower, lower), np.minimum(c.upper, upper)
+        return Change(lower=low, upper=high)
+
     def reach(self, x: Vector, direction: Vector, most: float = np.inf) -> float:
         """The largest t ≤ ``most`` with x + t·direction in C, for x ∈ C."""
         return reach(self.program.compiled, x, direction, most, self.dispatcher.units.column)
