@@ -331,9 +331,12 @@ class Algorithm(ABC):
     def _new_dispatcher(self) -> Dispatcher:
         problem, own = self.opened(self.program), self.program.compiled.n
         moving = self.moves | ({"Q"} if self.moves_diagonal else frozenset())
-        return Dispatcher(
-            problem, self.solver, self.solver_options, self.needs, fallback=self.fallback, own=own, moving=moving
-        )
+        name = self.first_solver(problem)
+        return Dispatcher(problem, name, self.solver_options, self.needs, fallback=self.fallback, own=own, moving=moving)
+
+    def first_solver(self, problem: ConvexProblem) -> str:
+        """The solver to ask first: the one that was named."""
+        return self.solver
 
     def _check_open(self, dispatcher: Dispatcher) -> None:
         """Whether open solvers can go on with this program."""

@@ -75,7 +75,7 @@ class Change:
             new["constraints"] = tuple(psi if on else _idle(psi) for psi, on in zip(rows, self.active, strict=True))
         if self.diagonal is not None:
             new["Q"] = _with_diagonal(problem.with_diagonal(), self.diagonal)
-        return replace(problem, **new)
+        return problem.moved(**new)
 
     def _check(self, problem: ConvexProblem) -> None:
         for name in ("diagonal", "row_lower", "row_upper", "lower", "upper"):

@@ -10,6 +10,7 @@ from dcprog.functions.base import ConvexFunction, Epigraph, QuadraticForm
 from dcprog.functions.compose import OfSum
 from dcprog.functions.conic import ConicForm
 from dcprog.functions.continued import Continued
+from dcprog.functions.each import Each
 from dcprog.functions.losses import Hinge, Huber, Logistic, Loss, SquaredHinge, SquaredNorm
 from dcprog.functions.norms import GroupNorm, Norm2
 from dcprog.functions.penalties import (
@@ -39,6 +40,7 @@ __all__ = [
     "ConicForm",
     "Continued",
     "ConvexFunction",
+    "Each",
     "Entropy",
     "Epigraph",
     "Exponential",
