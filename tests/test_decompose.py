@@ -205,6 +205,25 @@ def below(expression):
         yield from below(a)
 
 
+def test_methods_are_compared():
+    m = model()
+    for v in variables_of(m):
+        v.value = 1.2
+    f = m.x * m.y - m.x**2
+    lines = dcprog.decompose(f, over=m, method="compare")
+    assert [line.coarseness for line in lines] == sorted(line.coarseness for line in lines)
+    assert {line.method for line in lines} == {"auto", "eigenvalue", "shift"}
+    least = min(a * b - a * a for a in np.linspace(-1, 2, 31) for b in np.linspace(1, 3, 21))
+    assert least == pytest.approx(-4)
+    assert any(line.bound is not None for line in lines)
+    for line in lines:
+        assert line.bound is None or -5 < line.bound <= least + 1e-7
+        assert line.objective >= least - 1e-7
+        assert line.iterations >= 1
+    assert str(lines).split()[:2] == ["method", "coarseness"]
+    assert [v.value for v in variables_of(m)] == [1.2] * 7
+
+
 def test_fixed_variables_and_parameters_count_with_their_values():
     m = model()
     m.p = pyo.Param(initialize=3.0, mutable=True)

@@ -93,10 +93,14 @@ def show_report(problem: Problem, report: Report, as_json: bool) -> None:
     """The outcome of ``dcprog check``."""
     if not as_json:
         print(report)
+        for title, sentences in (("proved", problem.program.proofs), ("assumed", problem.program.assumptions)):
+            for sentence in sentences:
+                print(f"{title}: {sentence}")
         return
     checks = [{"statement": c.statement, "passed": c.passed, "detail": c.detail} for c in report]
     data = None if problem.data is None else problem.data.name
-    print(to_json({"model": problem.model, "data": data, "passed": report.passed, "checks": checks}))
+    claims = {"proofs": problem.program.proofs, "assumptions": problem.program.assumptions}
+    print(to_json({"model": problem.model, "data": data, "passed": report.passed, "checks": checks, **claims}))
 
 
 def table(rows: Sequence[dict[str, Any]], as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from dcprog.errors import DomainError, unknown_name
@@ -25,7 +26,7 @@ METHODS = ("auto", "diagonal", "eigenvalue", "shift")
 SECONDS = 30.0
 
 
-def decompose(expression: Any, over: Any = None, method: str = "auto", *, time_limit: float = SECONDS) -> Decomposition:
+def decompose(expression: Any, over: Any = None, method: str = "auto", *, time_limit: float = SECONDS) -> Any:
     """g and h, convex by the rules that make them, with g − h ≡ the expression on the bounds and rows of a model.
 
     Parameters
@@ -33,7 +34,7 @@ def decompose(expression: Any, over: Any = None, method: str = "auto", *, time_l
     expression : Pyomo expression
     over : Pyomo model or block, optional
         Whose bounds and active rows hold; without it the bounds of the variables that appear.
-    method : {"auto", "diagonal", "eigenvalue", "shift"}
+    method : {"auto", "diagonal", "eigenvalue", "shift", "compare"}
         How quadratic forms are split: by the least diagonal (auto), or by eigenvalues; "shift" uses bounds of second
         derivatives for everything else instead of the rules of products and compositions.
     time_limit : float
@@ -48,6 +49,8 @@ def decompose(expression: Any, over: Any = None, method: str = "auto", *, time_l
     >>> print(g, "|", h)
     exp(y) | x**2
     """
+    if method == "compare":
+        return import_module("dcprog.algorithms.decompositions").compare(expression, over)
     return Decomposer(over, method, time_limit=time_limit, expression=expression).decompose(expression)
 
 
@@ -92,6 +95,7 @@ class Decomposer:
             {self.space.names[i]: bounds for i, bounds in implied.items()},
             tuple((self.space.variables[i], *bounds) for i, bounds in implied.items()),
             self.domains,
+            tuple(writer.sum([(w, n)], {}, 0.0) for n, w in pair.h.items()),
             self.method,
             not pair.h,
             not pair.g,

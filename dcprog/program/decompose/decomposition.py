@@ -53,6 +53,8 @@ class Decomposition:
         hold wherever g and h are used.
     implied : tuple
         The same as (variable, lower, upper).
+    h_parts : tuple of Pyomo expressions
+        Convex functions of which h is the sum.
     domains : tuple
         Rows (affine expression, lower, upper) of more than one variable on which the functions of the model have values, as
         x − y ≥ 0 for log(x − y). They have to be rows wherever g and h are used; those of one variable are in ``bounds``.
@@ -68,6 +70,7 @@ class Decomposition:
     bounds: Bounds = field(default_factory=dict)
     implied: tuple[tuple[Any, float, float], ...] = ()
     domains: tuple[tuple[Any, float, float], ...] = ()
+    h_parts: tuple[Any, ...] = ()
     method: str = "auto"
     is_convex: bool = False
     is_concave: bool = False
