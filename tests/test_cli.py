@@ -237,7 +237,9 @@ def test_a_file_that_cannot_be_imported(run, mine):
 def test_check(run, mine):
     code, out, _ = run("check", "mine.py:quartic")
     assert code == 0
-    assert all(line.startswith("ok") for line in out.splitlines())
+    checks, _, claims = out.partition("\nproved: ")
+    assert all(line.startswith("ok") for line in checks.splitlines())
+    assert claims.startswith("g is convex: ")
     code, out, _ = run("check", "mine.py:lying", "--json")
     said = as_object(out)
     assert (code, said["passed"]) == (1, False)

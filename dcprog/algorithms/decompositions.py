@@ -25,8 +25,8 @@ ITERATIONS = 200
 class Line(NamedTuple):
     """What one method gives.
 
-    ``coarseness`` is what linearising h costs on average; ``bound`` a lower bound of the expression on the box, min g − chords
-    of h, if h is a sum of functions of one bounded variable; ``objective`` and ``iterations`` are DCA's from the start.
+    ``coarseness`` is what linearising h costs on average; ``bound`` a lower bound of the expression on the box, min g −
+    chords of h, if h is a sum of functions of one bounded variable; ``objective`` and ``iterations`` are those of DCA.
     """
 
     method: str
