@@ -188,6 +188,13 @@ class ClarabelSession(Session):
         return better_of(problem, c, found, replace(step, iterations=found.iterations + step.iterations))
 
 
+def check_options(options: Mapping[str, Any]) -> None:
+    """Refuse options that Clarabel does not know."""
+    import clarabel
+
+    apply_options("clarabel", clarabel.DefaultSettings(), options)
+
+
 def snapped(problem: ConvexProblem, found: Answer) -> Answer:
     """The answer with 0, or the bound, in the place of components that are next to it."""
     assert found.z is not None

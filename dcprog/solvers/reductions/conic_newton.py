@@ -22,8 +22,8 @@ from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.certificate import TOLERANCE, feasibility, verify
 from dcprog.convex.newton import has_model, model_at
 from dcprog.convex.problem import ConvexProblem, ProblemClass
-from dcprog.solvers.adapters.clarabel import Clarabel, ClarabelSession
-from dcprog.solvers.base import Feature, Session, Solver
+from dcprog.solvers.adapters.clarabel import Clarabel, ClarabelSession, check_options
+from dcprog.solvers.base import Feature, Session, Solver, cost_scale
 from dcprog.typing import Vector
 
 RANK = 15
@@ -55,7 +55,7 @@ class ConicNewton(Solver):
     module = "clarabel"
     distribution = "clarabel"
     install = "comes with dcprog"
-    classes = frozenset({ProblemClass.NLP})
+    classes = frozenset({ProblemClass.CONIC, ProblemClass.NLP})
     features = Feature.WARM_START | Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS | Feature.CONES
     interruptible = False
 
@@ -69,9 +69,11 @@ class ConicNewton(Solver):
         return lack
 
     def rank(self, problem: ConvexProblem) -> int | None:
-        return RANK if problem.problem_class is ProblemClass.NLP and problem.has_cones else None
+        """After Clarabel, which takes what has a conic form, and before Ipopt, which has no gradient at the tips."""
+        return RANK if problem.has_cones else None
 
     def open(self, problem: ConvexProblem, options: Mapping[str, Any]) -> Session:
+        check_options(options)  # here, not at the first model
         return ConicNewtonSession(problem, options)
 
 
@@ -127,11 +129,20 @@ class ConicNewtonSession(Session):
         return self._solved(model, deadline)
 
     def _solved(self, model: ConvexProblem, deadline: float) -> Answer:
+        """By Clarabel, with costs of the size of 1: at the start they may have been 1e6 times what they are here, and its
+        tolerances are absolute."""
+        assert model.Q is not None
+        scale = cost_scale(model.c)
+        model = replace(model, c=scale * model.c, Q=scale * model.Q)
         smooth_rows = any(cone is None for cone in self._problem.cones)  # linearised anew: other numbers in cones
         if self._model is None or smooth_rows or self._model.change(model, frozenset({"Q"})) is not None:
             self._model = ClarabelSession(model, self._options)
         left = None if deadline == np.inf else max(deadline - time.perf_counter(), 0.0)
-        return self._model.solve(model.c, None, left)
+        found = self._model.solve(model.c, None, left)
+        y, mu = found.row_duals, found.constraint_duals
+        return replace(
+            found, row_duals=None if y is None else y / scale, constraint_duals=None if mu is None else mu / scale
+        )
 
     def _length(self, c: Vector, z: Vector, there: Vector, rho: Vector) -> float:
         """How far to go from z to ``there``; 0 where nothing falls any more. From outside of C as far as all is finite."""
