@@ -22,6 +22,7 @@ from pathlib import Path
 from benchmarks.rows import READERS, Line
 
 QUICK: dict[str, list[str]] = {
+    "algorithms": ["--quick"],
     "alignment": ["--quick"],
     "alignment_sweep": ["--data", "liver"],
     "linear": ["--only", "ionosphere", "l2_l0_ionosphere"],
@@ -30,6 +31,7 @@ QUICK: dict[str, list[str]] = {
     "selectors": ["--data", "sonar"],
     "solvers": ["--limit", "5", "--only", "ionosphere"],
     "sparse_regression": ["--quick"],
+    "suites": ["--every", "25", "--starts", "2", "--limit", "2"],
     "sweep": ["--data", "liver", "--methods", "rlp", "svm", "fsv"],
     "weston2003": ["--trials", "3", "--points", "10", "--methods", "SVM", "CORR"],
     "weston2003_readings": ["--experiments", "11", "--readings", "1"],

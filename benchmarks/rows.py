@@ -57,6 +57,20 @@ def selectors(rows: Rows) -> Iterator[Line]:
         yield Line("selectors", row["data"], f"{row['selector']}, peer", "CPU seconds", row["peer"], ratio, "dcprog")
 
 
+def algorithms(rows: Rows) -> Iterator[Line]:
+    from benchmarks.algorithms import summary
+
+    for row in summary(rows):
+        figures = {
+            "subproblems, median ratio": row["subproblems"][1],
+            "CPU seconds of all, ratio": row["total"],
+            "runs with a lower f": row["better"],
+            "runs with a higher f": row["worse"],
+        }
+        for quantity, value in figures.items():
+            yield Line("algorithms", row["group"], row["algorithm"], quantity, value, None, "dca")
+
+
 def weston2003(rows: Rows) -> Iterator[Line]:
     for row in rows:
         ratio = row["error"] / row["published"]
@@ -80,7 +94,18 @@ def radius_margin(found: Rows) -> Iterator[Line]:
         yield Line("radius_margin", problem, method, "test error %", 100 * row["error"])
 
 
+def suites(rows: Rows) -> Iterator[Line]:
+    """Of each kind, what share of its instances is at the best known value from any start, beside the peer's."""
+    for kind in dict.fromkeys(row["kind"] for row in rows):
+        those = [row for row in rows if row["kind"] == kind]
+        found = {m: sum(any(end["hit"] for end in row.get(m) or []) for row in those) for m in ("ipopt", "dcprog")}
+        yield Line("suites", kind, "ipopt", "at best known", found["ipopt"] / len(those))
+        ratio = found["dcprog"] / found["ipopt"] if found["ipopt"] else None
+        yield Line("suites", kind, "dcprog", "at best known", found["dcprog"] / len(those), ratio, "ipopt")
+
+
 READERS: dict[str, Callable[[Rows], Iterator[Line]]] = {
+    "algorithms": algorithms,
     "alignment": lambda rows: against("alignment", rows, "problem", "auto"),
     "alignment_sweep": lambda rows: against("alignment_sweep", rows, "problem"),
     "linear": lambda rows: against("linear", rows, "problem"),
@@ -89,6 +114,7 @@ READERS: dict[str, Callable[[Rows], Iterator[Line]]] = {
     "selectors": selectors,
     "solvers": lambda rows: against("solvers", rows, "problem"),
     "sparse_regression": lambda rows: against("sparse_regression", rows, "problem", "skglm"),
+    "suites": suites,
     "sweep": lambda rows: plain("sweep", rows, "data", "method"),
     "weston2003": weston2003,
     "weston2003_readings": readings,

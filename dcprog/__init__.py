@@ -3,9 +3,12 @@
 Declare g and h on a Pyomo model, solve by solver name, step through it, and prove things about it in tests.
 """
 
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from dcprog._on_import import when_imported
 
 __version__ = "0.1.0"
 
@@ -40,6 +43,7 @@ _HOMES = {
     "DCConstraint": "program.dc_constraint",
     "DCProgram": "program.dc_program",
     "Family": "program.family",
+    "from_pyomo": "program.from_pyomo",
     "curvature": "program.curvature.prove",
     "decompose": "program.decompose.decomposer",
     "Result": "algorithms.result",
@@ -82,6 +86,7 @@ if TYPE_CHECKING:
     from dcprog.program.dc_program import DCProgram
     from dcprog.program.decompose.decomposer import decompose
     from dcprog.program.family import Family
+    from dcprog.program.from_pyomo import from_pyomo
     from dcprog.program.matrix_constraint import MatrixConstraint
     from dcprog.solvers.available import available_solvers
 
@@ -107,6 +112,7 @@ __all__ = [  # without estimators and studies: "from dcprog import *" loads no s
     "datasets",
     "decompose",
     "errors",
+    "from_pyomo",
     "functions",
     "learning",
     "maximum",
@@ -133,3 +139,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*__all__, "estimators", "studies", "__version__"]
+
+
+# pyo.SolverFactory("dcprog"), whichever of the two is imported first: pyomo.environ looks for no plugins of other packages
+when_imported("pyomo.environ", partial(import_module, "dcprog.pyomo_solver"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pyomo.environ as pyo
 
 from dcprog import DCProgram, maximum
@@ -111,3 +113,11 @@ PROBLEMS = {
         problem_10,
     )
 }
+
+
+CASES = {
+    **{f"problem_{i}": PROBLEMS[f"problem_{i}"] for i in (1, 2, 3, 6, 7, 8, 9)},
+    **{f"problem_{i}, n = {n}": partial(make, n) for i, make in ((4, problem_4), (5, problem_5)) for n in (2, 5, 10, 50)},
+    **{f"problem_10, n = {n}": partial(problem_10, n) for n in (2, 4, 5, 10, 20)},
+}
+"""All twenty: those that are stated for any n at the sizes of the paper."""

@@ -89,3 +89,14 @@ def test_sizes_of_the_point_say_what_a_violation_is(z):
         point = np.array([z[0] * unit, z[1] / unit])
         assert violation(scaled.feasible_set, point, np.array([unit, 1 / unit])) == pytest.approx(outside, rel=1e-6)
     assert violation(compiled.feasible_set, np.array([0.1, -0.9]), np.ones(2)) == 0
+
+
+@pytest.mark.parametrize("epsilon", [1e-14, 1e-12, 1e-9])
+def test_a_slope_next_to_nothing_makes_no_unit_of_it(epsilon):
+    """Of y slope and curvature are alike at 1e-13, of x at 1e12: neither says what counts as 1."""
+    m = pyo.ConcreteModel()
+    m.x, m.y = pyo.Var(bounds=(-3, 2), initialize=1.5), pyo.Var(bounds=(0, 1), initialize=0.5)
+    noise = epsilon * (m.x**2 + m.y**2)
+    result = dcprog.solve(DCProgram(m, g=m.y**2 + noise, h=m.x**2 + noise))
+    assert result.success
+    assert result.objective == pytest.approx(-4.0)

@@ -194,7 +194,7 @@ def _verdict(race: _Race) -> Result:
     best, program = found[best_one], race.work.program
     if program.interpret is not None and best.classifier is None and np.isfinite(best.objective):
         best.classifier = program.interpret(best.arrays)
-    runs = [_line(i, found.get(i)) for i in range(len(race.points))]
+    runs = [_line(i, found.get(i), program.sense) for i in range(len(race.points))]
     messages = [*best.messages, *_remarks(race, found, best_one), *race.messages]
     return replace(best, status=_status(race, found, best), runs=runs, messages=messages)
 
@@ -210,8 +210,9 @@ def _best(program: DCProgram, found: Mapping[int, Result]) -> int:
     violations = {i: _violation(program, result) for i, result in found.items()}
     level = min(violations.values())
     feasible = [i for i in found if violations[i] == level]
-    least = min(found[i].objective for i in feasible)
-    equal = [i for i in feasible if found[i].objective <= least + 8 * np.finfo(float).eps * abs(least)] or feasible
+    values = {i: program.sense * found[i].objective for i in feasible}
+    least = min(values.values())
+    equal = [i for i in feasible if values[i] <= least + 8 * np.finfo(float).eps * abs(least)] or feasible
     return min(equal, key=lambda i: (not found[i].success, i))
 
 
@@ -236,10 +237,10 @@ def _status(race: _Race, found: Mapping[int, Result], best: Result) -> Status:
     return best.status
 
 
-def _line(i: int, result: Result | None) -> dict[str, Any]:
+def _line(i: int, result: Result | None, sense: int) -> dict[str, Any]:
     """A line of ``runs``."""
     if result is None:
-        return {"start": i, "status": NOT_RUN, "objective": np.inf, "gap": None, "iterations": 0}
+        return {"start": i, "status": NOT_RUN, "objective": sense * np.inf, "gap": None, "iterations": 0}
     return {
         "start": i,
         "status": str(result.status),

@@ -22,15 +22,18 @@ from dcprog.algorithms.stopping import StoppingRule, as_rule
 from dcprog.convex.answer import Claim
 from dcprog.errors import DataError, FunctionError, ModelError, SolverFailedError
 from dcprog.program.dc_program import DCProgram
+from dcprog.program.from_pyomo import from_pyomo
 from dcprog.typing import Vector
 
+LEAST_SECONDS = 1e-3
+"""What is left of a time limit that was spent on splitting the model: enough to say so."""
 NEGLIGIBLE = 1e-9
 """Violations of DC constraints below this are all alike."""
 Callback = Callable[[State], bool | None]
 
 
 def solve(
-    program: DCProgram,
+    program: Any,
     *,
     algorithm: str | type[Algorithm] | Algorithm = "auto",
     solver: str = "auto",
@@ -51,7 +54,8 @@ def solve(
 
     Parameters
     ----------
-    program : DCProgram
+    program : DCProgram or Pyomo model
+        A model with an objective, of either sense, is split first by :func:`dcprog.from_pyomo`; it is not changed.
     algorithm : str, class or instance
         A name such as ``"dca"``, a class derived from :class:`dcprog.algorithms.Algorithm`, or an instance of one that has
         parameters of its own; what is passed here goes before the settings that an instance was made with.
@@ -86,14 +90,16 @@ def solve(
     Result
         On every exit with the best point found: a limit, a failure and Ctrl-C are a status, not an exception.
     """
-    if not isinstance(program, DCProgram):
-        raise ModelError(f"expected a DCProgram, got {type(program).__name__}: declare DCProgram(model, g, h) first")
+    began = time.perf_counter()
     check_limits(tol, max_iter)
     if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
         raise DataError(f"time_limit is {time_limit!r}: pass seconds > 0, or None for no limit")
     check_starts(starts, seed, n_jobs)
     if solver_options is not None and not isinstance(solver_options, Mapping):
         raise DataError(f"solver_options is {solver_options!r}: pass a dict of the solver's own options")
+    program = as_program(program)
+    if time_limit is not None:
+        time_limit = max(time_limit - (time.perf_counter() - began), LEAST_SECONDS)
     if algorithm == "auto":
         algorithm = algorithms.choose(program)
     kind = algorithms.maker(algorithm)
@@ -114,6 +120,18 @@ def solve(
     if log is not None:
         log.close(result)
     return result
+
+
+def as_program(given: Any) -> DCProgram:
+    """A DC program as it is; that of a Pyomo model with an objective."""
+    if isinstance(given, DCProgram):
+        return given
+    if isinstance(given, type) or not hasattr(given, "component_data_objects"):
+        raise ModelError(
+            f"expected a DCProgram or a Pyomo model with an objective, got {type(given).__name__}: declare "
+            "DCProgram(model, g, h) first"
+        )
+    return from_pyomo(given)
 
 
 def run(algorithm: Algorithm, callback: Callback | None = None) -> Result:
@@ -174,7 +192,7 @@ def _result(
     return Result(
         name=program.name,
         status=status,
-        objective=np.inf if best is None else best.f,
+        objective=program.sense * (np.inf if best is None else best.f),
         x=x,
         gap=certificate.gap if certificate is not None else None,
         iterations=history[-1].iteration if history else 0,

@@ -4,7 +4,8 @@
 
 A change says what d, A, the limits and the ψᵢ are now, with respect to the problem as it was opened: what is None is as
 it was then. A and the ψᵢ keep their pattern: an entry that is to move is stored, also where it is 0, and a ψᵢ keeps the
-variables and the Hessian's structure of the one that it replaces. A row whose limits are infinite is switched off.
+variables and the Hessian's structure of the one that it replaces. A row whose limits are infinite is switched off, and so is
+a ψᵢ that ``active`` does not name: 0·ψᵢ(z) − 1 ≤ 0 stands in its place.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
+import scipy.sparse as sp
 
 from dcprog.convex.problem import ConvexProblem
-from dcprog.convex.terms import SmoothSum
+from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
 from dcprog.errors import DataError
-from dcprog.typing import Sparse, Vector
+from dcprog.typing import Mask, Sparse, Vector
 
 NOTHING: frozenset[str] = frozenset()
 
@@ -43,17 +45,22 @@ class Change:
     lower: Vector | None = None
     upper: Vector | None = None
     constraints: tuple[SmoothSum, ...] | None = None
+    active: Mask | None = None
+    """Which of the ψᵢ hold."""
 
     @property
     def moved(self) -> frozenset[str]:
         """The fields of the problem that are other ones than when it was opened."""
         given = frozenset(f.name for f in fields(self) if getattr(self, f.name) is not None)
-        return (given - {"diagonal"}) | {"Q"} if "diagonal" in given else given
+        return frozenset({"diagonal": "Q", "active": "constraints"}.get(name, name) for name in given)
 
     def apply(self, problem: ConvexProblem) -> ConvexProblem:
         """``problem``, as it was opened, with the new numbers."""
         self._check(problem)
-        new = {name: getattr(self, name) for name in self.moved - {"Q"}}
+        new = {name: value for name in self.moved - {"Q"} if (value := getattr(self, name)) is not None}
+        if self.active is not None:
+            rows = new.get("constraints", problem.constraints)
+            new["constraints"] = tuple(psi if on else _idle(psi) for psi, on in zip(rows, self.active, strict=True))
         if self.diagonal is not None:
             new["Q"] = _with_diagonal(problem.with_diagonal(), self.diagonal)
         return replace(problem, **new)
@@ -66,6 +73,8 @@ class Change:
                 raise DataError(f"{name} of a Change has shape {np.shape(values)} or NaN: expected {wanted} numbers")
         if self.diagonal is not None and not (np.isfinite(self.diagonal).all() and (self.diagonal >= 0).all()):
             raise DataError("the diagonal of a Change has to be finite and ≥ 0: the subproblem would not be convex")
+        if self.active is not None and (self.active.dtype != bool or len(self.active) != len(problem.constraints)):
+            raise DataError(f"active of a Change is {self.active!r}: expected {len(problem.constraints)} truth values")
         if self.A is not None:
             if not same_pattern(self.A, problem.A):
                 raise DataError("A of a Change has another pattern than the problem's: store entries that are 0, too")
@@ -96,6 +105,33 @@ def _with_diagonal(problem: ConvexProblem, diagonal: Vector) -> Sparse:
     Q = problem.Q.copy()
     Q.data[problem.diagonal_entries] += diagonal
     return Q
+
+
+def _idle(psi: SmoothSum) -> SmoothSum:
+    """0·ψ − 1, of the same structure."""
+    minus_one = LinearTerm(np.empty(0, dtype=np.int64), np.empty(0), -1.0)
+    return SmoothSum([*(_without_value(term) for term in psi.terms), minus_one], psi.n)
+
+
+def _without_value(term: SmoothTerm) -> SmoothTerm:
+    """0 times a term; what has a conic form keeps it."""
+    if isinstance(term, LinearTerm):
+        return LinearTerm(term.support, 0.0 * term.coefficients, 0.0)
+    if isinstance(term, FunctionTerm) and term.function.has_conic:
+        return FunctionTerm(term.function, term.indices, 0.0)
+    return Idle(term)
+
+
+class Idle(QuadraticTerm):
+    """0, where ``term`` has been: its variables and the structure of its Hessian stay."""
+
+    def __init__(self, term: SmoothTerm) -> None:
+        self.support, self.rows, self.cols = term.support, term.rows, term.cols
+        self._values = np.zeros(len(term.rows))
+        on = np.searchsorted(self.support, self.rows), np.searchsorted(self.support, self.cols)
+        shape = (len(self.support), len(self.support))
+        lower = sp.csr_array((self._values, on), shape=shape)
+        self._Q = sp.csr_array(lower + sp.tril(lower, -1).T)
 
 
 def _alike(new: tuple[SmoothSum, ...], old: tuple[SmoothSum, ...]) -> bool:

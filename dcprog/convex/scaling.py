@@ -157,7 +157,9 @@ def _natural(p: ConvexProblem, H: Sparse, slopes: Vector, start: Vector | None) 
     width, curvature = p.upper - p.lower, H.diagonal()
     size = np.ones(p.n) if start is None else np.where(start == 0, 1.0, np.abs(start))
     in_rows = np.diff(sp.csc_array(p.A).indptr) > 0
-    newton = _newton(slopes, curvature)
+    newton = _newton(slopes, curvature, np.where(np.isfinite(width) & (width > 0), width, np.inf))
+    if start is not None:  # beside a minimum along this variable slope and curvature are alike next to nothing
+        newton = np.where(newton > 0, np.maximum(newton, np.abs(start) / WELL_SCALED), newton)
     if p.smooth is not None:
         newton = _bent(p, slopes, start, newton)
     unit = np.where(newton > 0, newton, np.where(in_rows, 0.0, size))
@@ -181,16 +183,18 @@ def _bent(p: ConvexProblem, slopes: Vector, start: Vector | None, unit: Vector) 
     return unit
 
 
-def _newton(slopes: Vector, curvature: Vector) -> Vector:
-    """Where slope and curvature are alike; 0 where one is missing. A curvature of rounding size makes no enormous unit: no
-    variable counts for more in the objective than TYPICAL times what is usual."""
+def _newton(slopes: Vector, curvature: Vector, width: Vector) -> Vector:
+    """Where slope and curvature are alike; 0 where one is missing. A curvature of rounding size makes no enormous unit: none
+    is beyond the width of its bounds, and without bounds no variable counts for more in the objective than TYPICAL times
+    what is usual."""
     with np.errstate(all="ignore"):
-        unit = slopes / curvature
+        unit = np.minimum(slopes / curvature, width)
     known = np.isfinite(unit) & (unit > 0)
     if not known.any():
         return np.zeros_like(slopes)
     usual = float(np.quantile((slopes * unit)[known], 0.5, method="lower"))
-    return np.where(known, np.minimum(unit, TYPICAL * usual / np.where(known, slopes, 1.0)), 0.0)
+    most = np.where(np.isfinite(width), width, TYPICAL * usual / np.where(known, slopes, 1.0))
+    return np.where(known, np.minimum(unit, most), 0.0)
 
 
 def _in_range(largest: float) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from pyomo.core.base.block import Block
@@ -161,9 +161,18 @@ def _within(problem: ConvexProblem, implied: Implied) -> ConvexProblem:
     return replace(problem, lower=lower, upper=upper)
 
 
-def compile_model(model: Any, assume_convex: Iterable[Any] = ()) -> CompiledModel:
-    """Read the variables and constraints. ``assume_convex`` lists the constraints that the user declares convex."""
-    _refuse_objectives(model)
+class Splitter(Protocol):
+    """What takes in the ordinary constraints of a model, convex or not."""
+
+    def add(self, constraint: Any, into: ConvexSet, dc: DCReader) -> None:
+        """Put one into C, or among the constraints p − q ≤ 0."""
+
+
+def compile_model(model: Any, assume_convex: Iterable[Any] = (), splitter: Splitter | None = None) -> CompiledModel:
+    """Read the variables and constraints. ``assume_convex`` lists the constraints that the user declares convex. A
+    ``splitter`` deals with constraints that need not be convex; it knows what to do with an objective, too."""
+    if splitter is None:
+        _refuse_objectives(model)
     refuse_unread(model)
     data = list(model.component_data_objects(Var, active=True, descend_into=Block))
     variables = [v for v in data if not v.fixed]
@@ -181,6 +190,9 @@ def compile_model(model: Any, assume_convex: Iterable[Any] = ()) -> CompiledMode
     for component in dc_constraints(model):
         dc.add(component)
     for constraint in scalar_constraints(model):
+        if splitter is not None:
+            splitter.add(constraint, convex_set, dc)
+            continue
         try:
             convex_set.add_constraint(constraint, declared=id(constraint) in declared)
         except ConvexityError as error:

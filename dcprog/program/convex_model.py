@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from dcprog.errors import ModelError
-from dcprog.program.claims import Samples, check_set, together
-from dcprog.program.compile import compile_model
+from dcprog.program.claims import Finding, Samples, check_functions, check_set, together
+from dcprog.program.compile import Compiled, CompiledModel, compile_model
 from dcprog.program.dc_claims import check_dc
 
 
@@ -25,12 +25,23 @@ class ConvexModel:
                 f"expected a Pyomo ConcreteModel, got {type(model).__name__}: pass the model first, then g and h"
             )
         self.model = model
-        compiled = compile_model(model, assume_convex)
-        self.points = Samples(compiled.with_functions(0, 0))
-        found = together(check_set(self.points), check_dc(self.points, compiled.dc.blocks))
-        self.compiled = compiled.within(found.implied)
+        self.compiled = self._compile(model, assume_convex)
+        self.points = Samples(self.compiled.with_functions(0, 0))
+        found = self._check()
+        self.compiled = self.compiled.within(found.implied)
         self.assumptions = found.assumptions
         """What is taken as convex without a proof."""
         self.proofs = found.proofs
         """Why the constraints are convex."""
         self.compile_seconds = time.perf_counter() - began
+
+    def _compile(self, model: Any, assume_convex: Iterable[Any]) -> CompiledModel:
+        return compile_model(model, assume_convex)
+
+    def _check(self) -> Finding:
+        """What is proved and assumed of the constraints."""
+        return together(check_set(self.points), check_dc(self.points, self.compiled.dc.blocks))
+
+    def check_functions(self, compiled: Compiled) -> Finding:
+        """What is proved and assumed of g and h on this model."""
+        return check_functions(compiled, self.points)

@@ -93,7 +93,7 @@ class ConvexSet:
 
     def add_constraint(self, constraint: Any, declared: bool) -> None:
         """An ordinary Pyomo constraint: linear, convex quadratic, with kinks, or declared convex."""
-        body, lower, upper = _body_and_limits(constraint)
+        body, lower, upper = body_and_limits(constraint)
         parts = take_apart(body, self.index, self.n, f"constraint {constraint.name}")
         if parts.is_affine:
             self._rows.append((parts.linear, lower - parts.constant, upper - parts.constant))
@@ -109,6 +109,11 @@ class ConvexSet:
                 row = self._without_kinks(below_zero, f"constraint {constraint.name}", row=True)
                 self._check_convex(row, constraint.name, declared)
                 self._add_below_zero(row)
+
+    def add_proved(self, parts: Parts, name: str) -> None:
+        """A row parts ≤ 0 that is proved to be convex."""
+        self._origin = (f"constraint {name}", False)
+        self._add_below_zero(self._without_kinks(parts, f"constraint {name}", row=True))
 
     def epigraph_of(self, parts: Parts, where: str) -> int:
         """A new variable t with the row parts ≤ t."""
@@ -383,7 +388,7 @@ def _check_weight(weight: float, what: str, where: str) -> None:
         )
 
 
-def _body_and_limits(constraint: Any) -> tuple[Any, float, float]:
+def body_and_limits(constraint: Any) -> tuple[Any, float, float]:
     """The body of a constraint, and the numbers that it lies between."""
     try:
         body, low, high = constraint.body, constraint.lb, constraint.ub

@@ -11,10 +11,11 @@ import numpy as np
 from dcprog.convex.terms import LinearTerm
 from dcprog.errors import ConvexityError, DataError, DomainError, unknown_name
 from dcprog.functions.checks import is_number
-from dcprog.program.claims import check_functions
 from dcprog.program.compile import Compiled, Slot
 from dcprog.program.convex_model import ConvexModel
+from dcprog.program.describe import described
 from dcprog.program.expressions import Parts
+from dcprog.program.plain import plain_model
 from dcprog.program.points import generic_point
 from dcprog.program.sampling import sample_box
 from dcprog.typing import Mask, Vector
@@ -91,6 +92,11 @@ class DCProgram:
         began = time.perf_counter()
         self.model: Any = shared.model
         self.name = name or ("" if self.model.name == "unknown" else self.model.name)
+        self.g, self.h = g, h
+        self.sense = 1
+        """−1 where the model maximises h − g: results report the objective in the model's own sense."""
+        self.origin: Any = None
+        """What the program was made of, where :func:`dcprog.from_pyomo` made it."""
         self.derived: Derived = dict(derived or {})
         self.interpret = interpret
         self.tol = tol
@@ -104,7 +110,7 @@ class DCProgram:
         _check_domain(self.compiled)
         for letter, parts in (("g", self.compiled.g_parts), ("h", self.compiled.h_parts)):
             _check_weights(parts, letter)
-        found = check_functions(self.compiled, shared.points)
+        found = shared.check_functions(self.compiled)
         self.compiled = self.compiled.within(found.implied)
         self._assumptions, self._proofs = (*shared.assumptions, *found.assumptions), (*shared.proofs, *found.proofs)
         if strict and self._assumptions:
@@ -218,6 +224,30 @@ class DCProgram:
         free = slot.positions >= 0
         x[slot.positions[free]] = entries[free]
         return x
+
+    def describe(self) -> str:
+        """g, h and the rows as text, with the rule behind each part where dcprog found it, and what is proved or assumed.
+
+        >>> import dcprog, pyomo.environ as pyo
+        >>> m = pyo.ConcreteModel(); m.x = pyo.Var(bounds=(0, 1), initialize=0.5)
+        >>> print(DCProgram(m, g=m.x**4, h=m.x**2, name="quartic").describe())
+        quartic: min g − h over 1 variables, NLP subproblems
+          g = x**4
+          h = x**2
+        ...
+        """
+        return described(self)
+
+    def to_pyomo(self) -> Any:
+        """A copy of the model for any Pyomo solver, with g − h as its objective ``dc_objective``, or with its own where it
+        had one; vectorised functions are written out.
+
+        >>> import pyomo.environ as pyo
+        >>> m = pyo.ConcreteModel(); m.x = pyo.Var(bounds=(0, 1), initialize=0.5)
+        >>> print(DCProgram(m, g=m.x**4, h=m.x**2).to_pyomo().dc_objective.expr)
+        x**4 - x**2
+        """
+        return plain_model(self.model, self.g, self.h, has_objective=self.origin is not None)
 
     def __repr__(self) -> str:
         c = self.compiled

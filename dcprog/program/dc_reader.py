@@ -33,6 +33,8 @@ class DCBlock:
     p: RowBlock
     q: RowBlock
     equation: bool = False
+    proved: bool = False
+    """Whether p and q were made so that they are convex."""
 
 
 @dataclass
@@ -60,6 +62,11 @@ class DCReader:
         if pairs:
             p, q = zip(*pairs, strict=True)
             self._add(name, Expressions(p), Expressions(q), component.equation)
+
+    def add_pair(self, name: str, p: Any, q: Any, *, equation: bool = False) -> None:
+        """p(x) − q(x) ≤ 0, or = 0, of expressions that are proved to be convex."""
+        both = [take_apart(e, self.index, self.n, f"{letter} of {name}") for letter, e in (("p", p), ("q", q))]
+        self._add(name, Expressions([both[0]]), Expressions([both[1]]), equation, proved=True)
 
     def split(self, constraint: Any, error: ConvexityError) -> None:
         """A quadratic row that is not convex, or an equation; ``error`` says what is wrong with any other."""
@@ -100,10 +107,10 @@ class DCReader:
             start += block.p.count
         return np.concatenate(partners)
 
-    def _add(self, name: str, p: RowBlock, q: RowBlock, equation: bool) -> None:
-        self.blocks.append(DCBlock(name, p, q, equation))
+    def _add(self, name: str, p: RowBlock, q: RowBlock, equation: bool, proved: bool = False) -> None:
+        self.blocks.append(DCBlock(name, p, q, equation, proved))
         if equation:
-            self.blocks.append(DCBlock(name, q, p, equation))
+            self.blocks.append(DCBlock(name, q, p, equation, proved))
 
     def _side(self, side: Rows | Vector, kept: Mask) -> RowBlock:
         """The rows of the mask ``kept``, over the free variables."""

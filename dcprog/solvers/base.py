@@ -40,6 +40,11 @@ class Feature(Flag):
 class Session(ABC):
     """A subproblem loaded into a solver."""
 
+    @property
+    def reopened(self) -> int:
+        """How often a solver that this one stands on had to load anew, after a change, what it had loaded already."""
+        return 0
+
     @abstractmethod
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         """Minimise with linear cost ``c``, from ``start`` if the solver can use it, within ``time_limit`` seconds."""

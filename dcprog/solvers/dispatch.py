@@ -121,6 +121,8 @@ class Dispatcher:
             Attempt(s, careful) for s in solvers for careful in (False, True) if not careful or s.careful is not None
         ]
         self._open: dict[tuple[str, bool], Opened] = {}
+        self._loaded: set[tuple[str, bool]] = set()
+        self._rebuilds = 0
         self._first = 0
         self._opening = True
         self._scaling: Scaling | None = None
@@ -128,8 +130,8 @@ class Dispatcher:
 
     @property
     def rebuilds(self) -> int:
-        """How often a model was loaded into a solver that had it already."""
-        return self.builds - len(self._open)
+        """How often a model was loaded into a solver that had it already, those that a reduction stands on included."""
+        return self._rebuilds + sum(opened.session.reopened for opened in self._open.values())
 
     @property
     def unused(self) -> bool:
@@ -188,7 +190,7 @@ class Dispatcher:
                     break
                 here = answer.z  # a careful try begins there, in the units of that point
                 if attempt.careful:
-                    self._open.pop((attempt.solver.name, True), None)
+                    self._close(attempt)
             if negative.count(Claim.UNBOUNDED) == 2 or negative.count(Claim.INFEASIBLE) == 2:
                 break
         self._first = 0
@@ -255,12 +257,11 @@ class Dispatcher:
         except FunctionError:
             raise
         except (Exception, SystemExit) as error:
-            del self._open[(solver.name, attempt.careful)]  # nothing is known of its state
-            self.builds -= 1
+            self._close(attempt)  # nothing is known of its state
             answer = Answer(Claim.FAILED, message=f"raised {type(error).__name__}: {error}")
         self.timings.solve += time.perf_counter() - began
         if answer.claim is Claim.TIME_LIMIT and not solver.keeps_time:
-            self._open.pop((solver.name, attempt.careful), None)  # it may still be running
+            self._close(attempt)  # it may still be running
         return answer
 
     def _run(self, solver: Solver, opened: Opened, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
@@ -280,7 +281,7 @@ class Dispatcher:
     def _session(self, attempt: Attempt, c: Vector, start: Vector | None) -> Opened:
         key = (attempt.solver.name, attempt.careful)
         if key in self._open and self._open[key].behind:
-            self._bring_up_to_date(key, attempt.solver)
+            self._bring_up_to_date(attempt)
         if key not in self._open:
             began = time.perf_counter()
             options = dict(self.options) if attempt.solver is self._attempts[0].solver else {}
@@ -296,20 +297,28 @@ class Dispatcher:
             given = problem.copy() if attempt.solver in registered() else problem
             self._open[key] = Opened(attempt.solver.open(given, options), problem, scaling)
             self.builds += 1
+            self._rebuilds += key in self._loaded
+            self._loaded.add(key)
             solver_loaded(attempt.solver.name)
             self.timings.build += time.perf_counter() - began
         return self._open[key]
 
-    def _bring_up_to_date(self, key: tuple[str, bool], solver: Solver) -> None:
+    def _close(self, attempt: Attempt) -> None:
+        """Forget a session; what it reopened itself stays counted."""
+        opened = self._open.pop((attempt.solver.name, attempt.careful), None)
+        self._rebuilds += 0 if opened is None else opened.session.reopened
+
+    def _bring_up_to_date(self, attempt: Attempt) -> None:
         """Tell a session what has moved; one that cannot take it is closed."""
-        began, opened = time.perf_counter(), self._open[key]
+        began, solver = time.perf_counter(), attempt.solver
+        opened = self._open[(solver.name, attempt.careful)]
         problem = self.problem if opened.scaling is None else opened.scaling.problem(self.problem)
         refusal = opened.session.change(problem.copy() if solver in registered() else problem, opened.behind)
         self.timings.update += time.perf_counter() - began
         if refusal is None:
             opened.problem, opened.behind = problem, NOTHING
             return
-        del self._open[key]
+        self._close(attempt)
         if (reason := f"{solver.name} opened its problem anew: {refusal}") not in self.rebuild_reasons:
             self.rebuild_reasons.append(reason)
 

@@ -22,7 +22,7 @@ from dcprog.solvers.adapters.clarabel_cones import Lifted, resized
 from dcprog.solvers.adapters.piqp import sparse_operations
 from dcprog.solvers.adapters.qp import INFINITY, Rows, answer, apply_options, hessian_of, rows_of
 from dcprog.solvers.base import Feature, Session, Solver
-from dcprog.typing import Sparse, Vector
+from dcprog.typing import Mask, Sparse, Vector
 
 CLAIMS = {
     "Solved": Claim.OPTIMAL,
@@ -54,7 +54,7 @@ class Clarabel(Solver):
     classes = frozenset({ProblemClass.LP, ProblemClass.QP, ProblemClass.CONIC})
     features = Feature.DUALS | Feature.LINEAR_ROWS | Feature.NONLINEAR_ROWS | Feature.CONES
     ranks = MappingProxyType({ProblemClass.LP: 20, ProblemClass.QP: 30, ProblemClass.CONIC: 10})
-    in_place = frozenset({"A", "Q", "row_lower", "row_upper", "lower", "upper"})
+    in_place = frozenset({"A", "Q", "row_lower", "row_upper", "lower", "upper", "constraints"})
     interruptible = False
 
     def estimate_seconds(self, problem: ConvexProblem) -> float:
@@ -75,7 +75,7 @@ class ClarabelSession(Session):
     def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         import clarabel
 
-        self.problem, self.rows = problem, _all_rows(problem)
+        self.problem, self.rows = problem, rows_of(problem, _bounded(problem))
         lower, upper, eq = self.rows.lower, self.rows.upper, self.rows.equality
         self.equal, self.above, self.below = (
             np.flatnonzero(k) for k in (eq, ~eq & (upper < np.inf), ~eq & (lower > -np.inf))
@@ -100,25 +100,42 @@ class ClarabelSession(Session):
         self.solver: Any = None
 
     def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
-        if "constraints" in moved:
-            return "cones are laid out when the problem is opened"
-        rows = _all_rows(problem)
-        refusal = self.rows.differs(rows)
-        if refusal is not None:
-            return refusal
+        rows = self.rows.follow(problem, _bounded(problem))
+        if isinstance(rows, str):
+            return rows
+        if not self._has_sides(rows):
+            return "a row or variable got a limit that it had not when the problem was opened"
         if not same_pattern(hessian_of(problem), hessian_of(self.problem)):
             return "Q has another pattern"
+        before = self.problem, self.rows, self.lifted
         self.problem, self.rows = problem, rows
+        if "constraints" in moved:
+            self.lifted = Lifted(problem)
+            if not self.lifted.is_laid_out_as(before[2]):
+                self.problem, self.rows, self.lifted = before
+                return "the cones of a constraint are laid out otherwise"
         if self.solver is not None:
             P, G, b = self._data()
-            self.solver.update(b=b, **({"P": P.data, "A": G.data} if moved & {"A", "Q"} else {}))
+            self.solver.update(P=P.data, A=G.data, b=b)
         return None
 
+    def _has_sides(self, rows: Rows) -> bool:
+        """Whether each limit has a row of G."""
+        above, below = np.isfinite(rows.upper), np.isfinite(rows.lower)
+        above[self.equal] = above[self.above] = below[self.equal] = below[self.below] = False
+        if rows.off is not None:
+            above[rows.off] = below[rows.off] = False
+        return not (above.any() or below.any())
+
     def _data(self) -> tuple[Sparse, Sparse, Vector]:
-        """The upper triangle of Q, G and b."""
+        """The upper triangle of Q, G and b; a side that limits nothing any more is 0'z ≤ 1."""
         K, lower, upper = self.rows.K.tocsr(), self.rows.lower, self.rows.upper
         G = sp.csc_matrix(sp.vstack([K[self.equal], K[self.above], -K[self.below]]))
         b = np.concatenate([upper[self.equal], upper[self.above], -lower[self.below]])
+        idle = np.isinf(b)
+        if idle.any():
+            G.data[idle[G.indices]] = 0.0
+            b[idle] = 1.0
         P = hessian_of(self.problem)
         if self.lifted is not None:
             ours, right, _ = self.lifted.rows()
@@ -212,9 +229,10 @@ def better_of(problem: ConvexProblem, c: Vector, one: Answer, other: Answer) -> 
     return other if verify(problem, c, other).worst < first.worst else one
 
 
-def _all_rows(problem: ConvexProblem) -> Rows:
-    """The rows, and the variables that have a bound as further ones."""
-    return rows_of(problem, (problem.lower > -INFINITY) | (problem.upper < INFINITY))
+def _bounded(problem: ConvexProblem) -> Mask:
+    """The variables that have a bound, which is a row here."""
+    bounded: Mask = (problem.lower > -INFINITY) | (problem.upper < INFINITY)
+    return bounded
 
 
 def _run(solver: Any, deadline: float) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.change import same_pattern
 from dcprog.convex.cones import Cone, Duals
 from dcprog.convex.problem import ConvexProblem
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum
@@ -49,6 +50,17 @@ class Lifted:
         for row, cone in zip(problem.constraints, problem.cones, strict=True):
             self._constraint(row, cone)
 
+    def is_laid_out_as(self, other: Lifted | None) -> bool:
+        """Whether both have the same variables, cones, and places of entries, so that one takes the numbers of the other."""
+        if other is None or self.size != other.size or len(self.blocks) != len(other.blocks):
+            return False
+        alike = (
+            one.cones == two.cones and same_pattern(sp.csr_array(one.rows), sp.csr_array(two.rows))
+            for one, two in zip(self.blocks, other.blocks, strict=True)
+        )
+        nothing = sp.csc_array((self.problem.n, self.problem.n))
+        return all(alike) and same_pattern(self.hessian(nothing), other.hessian(nothing))
+
     def cost(self, c: Vector) -> Vector:
         """Linear cost of (z, t)."""
         q = np.zeros(self.size)
@@ -78,7 +90,7 @@ class Lifted:
         tau = np.array([s[ends[i] : ends[i] + k].sum() for i, k in self._multipliers])
         cones: list[Vector | None] = []
         for at, t, cone in zip(self._cones, tau, self.problem.cones, strict=True):
-            if at is None or cone is None or t <= LEAST * max(1.0, float(np.abs(s).max())):
+            if at is None or cone is None or cone.weight == 0 or t <= LEAST * max(1.0, float(np.abs(s).max())):
                 cones.append(None)
                 continue
             form = self.blocks[at].form

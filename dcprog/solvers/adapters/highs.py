@@ -110,12 +110,12 @@ class HighsSession(Session):
             self._solved = False  # the last basis may be infeasible now
             return None
         assert self._rows is not None
-        rows = rows_of(problem, np.zeros(problem.n, dtype=bool))
-        refusal = self._rows.differs(rows)
-        if refusal is not None:
-            return refusal
+        rows = self._rows.follow(problem, np.zeros(problem.n, dtype=bool), kinds=False)
+        if isinstance(rows, str):
+            return rows
+        entries = {"A"} if rows.off is not None or self._rows.off is not None else set()
         old, self._rows = self._rows, rows
-        self._loaded.change(_over(before, old), _over(problem, rows), moved)
+        self._loaded.change(_over(before, old), _over(problem, rows), moved | entries)
         return None
 
     def bookmark(self) -> None:

@@ -54,7 +54,7 @@ class HighsModel:
     def change(self, before: ConvexProblem, now: ConvexProblem, moved: frozenset[str]) -> None:
         """From one problem to another of the same pattern, whose fields ``moved`` are others; the basis stays."""
         if "A" in moved:
-            self._change_entries(before, now)
+            self.change_entries(before.A, now.A)
         if moved & {"row_lower", "row_upper"}:
             self.change_row_limits(now.row_lower, now.row_upper)
         if moved & {"lower", "upper"}:
@@ -62,9 +62,9 @@ class HighsModel:
         if "Q" in moved and now.Q is not None:
             self._accepted(self.highs.passHessian(_highs_hessian(now.Q)))
 
-    def _change_entries(self, before: ConvexProblem, now: ConvexProblem) -> None:
-        """The entries of A that are others, each by a call of HiGHS."""
-        old, new = sp.csc_array(before.A), sp.csc_array(now.A)
+    def change_entries(self, before: Sparse, now: Sparse) -> None:
+        """The entries of a matrix of the same pattern that are others, each by a call of HiGHS."""
+        old, new = sp.csc_array(before), sp.csc_array(now)
         others = np.flatnonzero(old.data != new.data)
         columns = np.searchsorted(new.indptr, others, side="right") - 1
         rows, values = new.indices[others].tolist(), new.data[others].tolist()

@@ -223,7 +223,7 @@ class _Session(Session):
         """Ipopt's ∇f + J'λ − zₗ + zᵤ = 0 in our convention: y = −λ, without the rounding on the side of a missing limit."""
         p, rows = self._problem, self._callbacks.rows
         row_duals = np.zeros(p.m)
-        row_duals[rows] = -multipliers[: len(rows)]
+        row_duals[rows] = -multipliers[: len(rows)] * self._callbacks.factor
         lowest, highest = np.where(np.isinf(p.row_upper), 0.0, -np.inf), np.where(np.isinf(p.row_lower), 0.0, np.inf)
         return Answer(
             claim=Claim.OPTIMAL,

@@ -19,6 +19,9 @@ from dcprog.convex.terms import SmoothSum
 from dcprog.solvers.base import finite
 from dcprog.typing import Indices, Vector
 
+MOST_STRETCHED = 1e3
+"""A row is multiplied by at most this, or its inverse."""
+
 
 def guarded(callback: Callable[..., Any]) -> Callable[..., Any]:
     """A callback of z: its exception waits until Ipopt has returned, its NaN or infinity makes Ipopt shorten the step.
@@ -42,17 +45,25 @@ def guarded(callback: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _shift(new: ConvexProblem, old: ConvexProblem) -> Vector | str:
-    """How far the limits of each row have moved, both by the same where there are two; or what is against that."""
-    finite_lower, finite_upper = np.isfinite(old.row_lower), np.isfinite(old.row_upper)
-    came = (np.isfinite(new.row_lower) != finite_lower) | (np.isfinite(new.row_upper) != finite_upper)
-    if came.any():
+def _mapped(new: ConvexProblem, old: ConvexProblem) -> tuple[Vector, Vector] | str:
+    """Factors a > 0 and shifts b with which a·(row) + b has the old limits where the row has the new ones, and a = 0 where
+    it has none any more; or what is against that."""
+    has = np.isfinite(old.row_lower), np.isfinite(old.row_upper)
+    now = np.isfinite(new.row_lower), np.isfinite(new.row_upper)
+    off, both = (has[0] | has[1]) & ~(now[0] | now[1]), has[0] & has[1]
+    if ((now[0] != has[0]) | (now[1] != has[1]))[~off].any():
         return "a limit of a row came or went"
-    lower = np.where(finite_lower, new.row_lower, 0.0) - np.where(finite_lower, old.row_lower, 0.0)
-    upper = np.where(finite_upper, new.row_upper, 0.0) - np.where(finite_upper, old.row_upper, 0.0)
-    if (finite_lower & finite_upper & (lower != upper)).any():
-        return "Ipopt keeps the distance of a row's limits that it was loaded with"
-    return np.where(finite_lower, lower, upper)
+    if (old.equality & off).any() or (new.equality != old.equality)[~off].any():
+        return "a row became an equation, or is none any more"
+    low, high = np.where(has[0], old.row_lower, 0.0), np.where(has[1], old.row_upper, 0.0)
+    new_low, new_high = np.where(now[0], new.row_lower, 0.0), np.where(now[1], new.row_upper, 0.0)
+    wide = both & ~old.equality & ~off
+    a = np.where(off, 0.0, 1.0)
+    a[wide] = (high - low)[wide] / (new_high - new_low)[wide]
+    if (a[wide] > MOST_STRETCHED).any() or (a[wide] < 1 / MOST_STRETCHED).any():
+        return "the limits of a row have another distance by far"
+    inside = np.where(both, (low + high) / 2, np.where(has[0], low + 1.0, high - 1.0))
+    return a, np.where(off, inside, np.where(has[0], low - a * new_low, high - a * new_high))
 
 
 class Callbacks:
@@ -69,8 +80,9 @@ class Callbacks:
         self.size = problem.n + self.padding
         self._phi = SmoothSum([], problem.n) if problem.smooth is None else problem.smooth
         self._take(problem)
-        self.shift = np.zeros(len(self.rows))
-        """What is subtracted from each row: Ipopt keeps the limits that it was loaded with, and rows may move theirs."""
+        self.factor, self.shift = np.ones(len(self.rows)), np.zeros(len(self.rows))
+        """By what each row is multiplied, and what is added: Ipopt keeps the limits that it was loaded with, and rows may
+        move theirs."""
         self.loaded = problem
         self.error: BaseException | None = None
         self.iterations = 0
@@ -87,15 +99,15 @@ class Callbacks:
         old, loaded = self.problem, self.loaded
         if not (np.array_equal(problem.lower, loaded.lower) and np.array_equal(problem.upper, loaded.upper)):
             return "Ipopt keeps the bounds that it was loaded with"
-        shift = _shift(problem, loaded)
-        if isinstance(shift, str):
-            return shift
+        mapped = _mapped(problem, loaded)
+        if isinstance(mapped, str):
+            return mapped
         before = self._structure()
         self._take(problem)
         if not all(np.array_equal(a, b) for a, b in zip(before, self._structure(), strict=True)):
             self._take(old)
             return "a matrix has another pattern"
-        self.shift = shift[self.rows]
+        self.factor, self.shift = mapped[0][self.rows], mapped[1][self.rows]
         return None
 
     def _structure(self) -> tuple[Indices, ...]:
@@ -134,11 +146,13 @@ class Callbacks:
 
     @guarded
     def constraints(self, z: Vector) -> Vector:
-        return np.append(self._A @ z - self.shift, [psi.value(z) for psi in self.problem.constraints])
+        return np.append(self.factor * (self._A @ z) + self.shift, [psi.value(z) for psi in self.problem.constraints])
 
     @guarded
     def jacobian(self, z: Vector) -> Vector:
-        return np.concatenate([self._A.data, *(psi.gradient(z)[psi.support] for psi in self.problem.constraints)])
+        return np.concatenate(
+            [self.factor[self._A.row] * self._A.data, *(psi.gradient(z)[psi.support] for psi in self.problem.constraints)]
+        )
 
     def jacobianstructure(self) -> tuple[Indices, Indices]:
         psis = self.problem.constraints

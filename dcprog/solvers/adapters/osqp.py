@@ -16,9 +16,9 @@ from dcprog.convex.change import same_pattern
 from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.errors import CapabilityError
 from dcprog.solvers.adapters.piqp import sparse_operations
-from dcprog.solvers.adapters.qp import INFINITY, Rows, answer, apply_options, hessian_of, rows_of
+from dcprog.solvers.adapters.qp import INFINITY, answer, apply_options, hessian_of, rows_of
 from dcprog.solvers.base import Feature, Session, Solver
-from dcprog.typing import Sparse, Vector
+from dcprog.typing import Mask, Sparse, Vector
 
 DEFAULTS = {
     "verbose": False, "polishing": True, "eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 50_000,
@@ -67,7 +67,7 @@ class OSQPSession(Session):
         import osqp
 
         self.problem = problem
-        self.rows = _all_rows(problem)
+        self.rows = rows_of(problem, _bounded(problem))
         self.statuses = {status.value: status.name for status in osqp.SolverStatus}
         self.solver = osqp.OSQP(algebra="builtin")  # the others use several threads, or a graphics card
         self.settings = self.solver.ext.OSQPSettings()
@@ -90,17 +90,17 @@ class OSQPSession(Session):
         return K, np.append(self.rows.lower, 0.0), np.append(self.rows.upper, 0.0)
 
     def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
-        rows = _all_rows(problem)
-        refusal = self.rows.differs(rows)
-        if refusal is not None:
-            return refusal
+        rows = self.rows.follow(problem, _bounded(problem), kinds=False)
+        if isinstance(rows, str):
+            return rows
         if not same_pattern(hessian_of(problem), hessian_of(self.problem)):
             return "Q has another pattern"
+        entries = moved & {"A", "Q"} or rows.off is not None or self.rows.off is not None
         self.problem, self.rows = problem, rows
         if self.ready:
             K, lower, upper = self._rows()
             P = sp.triu(hessian_of(problem), format="csc")
-            self.solver.update(l=lower, u=upper, **({"Px": P.data, "Ax": K.data} if moved & {"A", "Q"} else {}))
+            self.solver.update(l=lower, u=upper, **({"Px": P.data, "Ax": K.data} if entries else {}))
         return None
 
     def _set_up(self, solver: Any, Q: Sparse, c: Vector, K: Sparse, lower: Vector, upper: Vector) -> None:
@@ -144,6 +144,7 @@ class OSQPSession(Session):
         return found_answer, found.info.status_polish == 1
 
 
-def _all_rows(problem: ConvexProblem) -> Rows:
-    """The rows, and the variables that have a bound as further ones."""
-    return rows_of(problem, (problem.lower > -INFINITY) | (problem.upper < INFINITY))
+def _bounded(problem: ConvexProblem) -> Mask:
+    """The variables that have a bound, which is a row here."""
+    bounded: Mask = (problem.lower > -INFINITY) | (problem.upper < INFINITY)
+    return bounded

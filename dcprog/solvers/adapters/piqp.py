@@ -93,17 +93,15 @@ class PIQPSession(Session):
         self.solver.setup(c=problem.c, **self._matrices(), **self._limits())
 
     def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
-        if not np.array_equal(problem.lower == problem.upper, self._fixed):
-            return "a variable was fixed, or is so no more"
-        rows = rows_of(problem, self._fixed)
-        refusal = self.rows.differs(rows)
-        if refusal is not None:
-            return refusal
+        rows = self.rows.follow(problem, np.equal(problem.lower, problem.upper))
+        if isinstance(rows, str):
+            return rows
         if not same_pattern(hessian_of(problem), hessian_of(self.problem)):
             return "Q has another pattern"
+        entries = moved & {"A", "Q"} or rows.off is not None or self.rows.off is not None
         self.problem, self.rows = problem, rows
         self.__dict__.pop("_iteration", None)
-        self.solver.update(**(self._matrices() if moved & {"A", "Q"} else {}), **self._limits())
+        self.solver.update(**(self._matrices() if entries else {}), **self._limits())
         return None
 
     def _matrices(self) -> dict[str, Any]:

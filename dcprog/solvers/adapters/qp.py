@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,30 +31,49 @@ class Rows:
     upper: Vector
     kept: Indices
     """Which rows of A come first in K."""
+    bounded: Indices
+    """The variables whose bounds are the others."""
     m: int
     """How many rows A has."""
+    off: Mask | None = None
+    """Rows that were switched off: 0'z, between −1 and 1 or equal to 0."""
 
     @property
     def equality(self) -> Mask:
         """Mask of the rows that are equations."""
         return np.equal(self.lower, self.upper)
 
-    def differs(self, other: Rows) -> str | None:
-        """Why what holds these rows cannot take the ``other`` ones in place: a row has come, gone, or changed its kind."""
-        if not np.array_equal(self.kept, other.kept):
-            return "a row was switched on or off"
-        if not np.array_equal(self.equality, other.equality):
+    def follow(self, problem: ConvexProblem, bounds: Mask, kinds: bool = True) -> Rows | str:
+        """These rows with the numbers of ``problem``, where ``bounds`` names the variables whose bounds are rows; or why
+        what holds them cannot take those in place. A row that limits nothing any more is switched off. With ``kinds``
+        equations stay equations, and the others others.
+        """
+        limited = _limited(problem.row_lower, problem.row_upper)
+        limited[self.kept] = False
+        if limited.any():
+            return "a row was switched on that was off when the problem was opened"
+        come = bounds.copy()
+        come[self.bounded] = False
+        if come.any():
+            return "a variable was fixed, or got a bound that it had not when the problem was opened"
+        now = _rows(problem, self.kept, self.bounded)
+        if not same_pattern(now.K, self.K):
+            return "a matrix has another pattern"
+        off = np.isinf(now.lower) & np.isinf(now.upper)
+        if kinds and (now.equality != self.equality)[~off].any():
             return "a row became an equation, or is none any more"
-        if not all(
-            np.array_equal(np.isinf(getattr(self, name)), np.isinf(getattr(other, name))) for name in ("lower", "upper")
-        ):
-            return "a limit came or went"
-        return None if same_pattern(self.K, other.K) else "a matrix has another pattern"
+        if not off.any():
+            return now
+        K = now.K.copy()
+        K.data[off[K.indices]] = 0.0
+        room = np.where(self.equality, 0.0, 1.0)
+        return replace(now, K=K, lower=np.where(off, -room, now.lower), upper=np.where(off, room, now.upper), off=off)
 
     def duals(self, y: Vector) -> Vector:
         """Duals of all rows of A, given those of K."""
         out = np.zeros(self.m)
-        out[self.kept] = y[: len(self.kept)]
+        k = len(self.kept)
+        out[self.kept] = y[:k] if self.off is None else np.where(self.off[:k], 0.0, y[:k])
         return out
 
 
@@ -69,8 +88,15 @@ def rows_of(problem: ConvexProblem, bounds: Mask) -> Rows:
     >>> rows.duals(np.array([5.0, 7.0])).tolist()
     [5.0, 0.0]
     """
-    kept = np.flatnonzero((problem.row_lower > -INFINITY) | (problem.row_upper < INFINITY))
-    bounded = np.flatnonzero(bounds)
+    return _rows(problem, np.flatnonzero(_limited(problem.row_lower, problem.row_upper)), np.flatnonzero(bounds))
+
+
+def _limited(lower: Vector, upper: Vector) -> Mask:
+    limited: Mask = (lower > -INFINITY) | (upper < INFINITY)
+    return limited
+
+
+def _rows(problem: ConvexProblem, kept: Indices, bounded: Indices) -> Rows:
     units = sp.csr_array((np.ones(len(bounded)), (np.arange(len(bounded)), bounded)), shape=(len(bounded), problem.n))
     lower = np.concatenate([problem.row_lower[kept], problem.lower[bounded]])
     upper = np.concatenate([problem.row_upper[kept], problem.upper[bounded]])
@@ -79,6 +105,7 @@ def rows_of(problem: ConvexProblem, bounds: Mask) -> Rows:
         lower=np.where(lower > -INFINITY, lower, -np.inf),
         upper=np.where(upper < INFINITY, upper, np.inf),
         kept=kept,
+        bounded=bounded,
         m=problem.m,
     )
 

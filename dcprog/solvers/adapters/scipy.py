@@ -57,7 +57,7 @@ class SciPy(Solver):
 
     name = "scipy"
     careful = {}  # noqa: RUF012
-    in_place = frozenset({"Q", "lower", "upper"})
+    in_place = frozenset({"A", "Q", "row_lower", "row_upper", "lower", "upper", "constraints"})
     interruptible = True
     module = "scipy"
     distribution = "scipy"
@@ -204,6 +204,16 @@ class TrustSession(Session):
     """Runs of trust-constr, with independent equations and a stopping test of our own."""
 
     def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
+        # SciPy's own test by gtol ends a run while the barrier is still high: it is switched off for that of `_done`.
+        self.gtol, self.barrier_tol = options["gtol"], options["barrier_tol"]
+        self.options = {**options, "gtol": 0.0, "sparse_jacobian": True}
+        self._take(problem)
+
+    def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
+        self._take(problem)  # SciPy keeps nothing from one run to the next
+        return None
+
+    def _take(self, problem: ConvexProblem) -> None:
         from scipy.optimize import BFGS, Bounds, LinearConstraint, NonlinearConstraint
 
         self.problem, self.empty = problem, is_empty(dataclasses.replace(problem, constraints=()), time_limit=PROOF_SECONDS)
@@ -218,9 +228,6 @@ class TrustSession(Session):
         if problem.constraints:
             psi = NonlinearConstraint(self._psi, -np.inf, 0.0, self._jacobian, self._curvature if self.exact else BFGS())
             self.constraints.append(psi)
-        # SciPy's own test by gtol ends a run while the barrier is still high: it is switched off for that of `_done`.
-        self.gtol, self.barrier_tol = options["gtol"], options["barrier_tol"]
-        self.options = {**options, "gtol": 0.0, "sparse_jacobian": True}
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         from scipy.optimize import BFGS, minimize

@@ -70,7 +70,10 @@ class ActiveSetSession(Session):
         self._dual = DualForm(problem) if tall and obstacle(problem) is None else None
 
     def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
+        before, slacks = self._problem, self._pivoting.is_slack
         self._take(problem)  # small matrices; what is worth keeping are the active sets
+        if not (_same_limits(before, problem) and np.array_equal(slacks, self._pivoting.is_slack)):
+            self._active = None
         return None
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
@@ -88,6 +91,10 @@ class ActiveSetSession(Session):
             if answer is not None:
                 return answer
         return self._exact.solve(self._problem, c, start, clock)
+
+    @property
+    def reopened(self) -> int:
+        return self._primal.reopened + self._of_dual.reopened + self._exact.reopened
 
     def _approximate(self, c: Vector, clock: _Clock) -> tuple[Answer, str]:
         """A rough solution, and where it is from."""
@@ -107,6 +114,17 @@ class ActiveSetSession(Session):
         return Answer(Claim.OPTIMAL, z, y, message=f"pivoting from {origin}")
 
 
+def _same_limits(one: ConvexProblem, other: ConvexProblem) -> bool:
+    """Whether the same limits and bounds are there, and the same of them coincide: active sets are about the same then."""
+    return all(
+        np.array_equal(np.isinf(getattr(one, name)), np.isinf(getattr(other, name)))
+        for name in ("row_lower", "row_upper", "lower", "upper")
+    ) and all(
+        np.array_equal(a, b)
+        for a, b in ((one.equality, other.equality), (one.lower == one.upper, other.lower == other.upper))
+    )
+
+
 class _Kept:
     """An open PIQP for one problem after the other, whose numbers it changes in place where it can."""
 
@@ -114,16 +132,20 @@ class _Kept:
         self._options = options
         self._problem: ConvexProblem | None = None
         self._session: Session | None = None
+        self.reopened = 0
 
     def solve(self, problem: ConvexProblem, c: Vector, start: Vector | None, clock: _Clock) -> Answer:
         before = self._problem
         if before is None or self._session is None or not self._changed(before, problem):
+            self.reopened += self._session is not None
             self._session = PIQP().open(problem, self._options)
         self._problem = problem
         return self._session.solve(c, start, clock.left())
 
     def _changed(self, before: ConvexProblem, problem: ConvexProblem) -> bool:
         assert self._session is not None
+        if (before.n, before.m) != (problem.n, problem.m):  # a dual has other rows where columns mirror each other no more
+            return False
         moved = before.unlike(problem)
         return not moved or self._session.change(problem, moved) is None
 

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.answer import Answer, Claim
+from dcprog.convex.change import same_pattern
 from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.solvers.adapters.highs import HighsSession
 from dcprog.solvers.base import Feature, Session, Solver
@@ -42,6 +43,7 @@ class Columns(Solver):
     install = "comes with dcprog"
     classes = frozenset({ProblemClass.LP, ProblemClass.QP})
     features = Feature.WARM_START | Feature.DUALS | Feature.VERTEX | Feature.LINEAR_ROWS
+    in_place = frozenset({"A", "Q", "row_lower", "row_upper", "lower", "upper"})
     interruptible = False  # in a QP
 
     def estimate_seconds(self, problem: ConvexProblem) -> float:
@@ -73,6 +75,8 @@ class _Growing(Protocol):
 
     def grow(self, problem: ConvexProblem, new: int) -> None: ...
 
+    def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None: ...
+
     def bookmark(self) -> None: ...
 
     def rewind(self) -> None: ...
@@ -91,6 +95,9 @@ class _Reopened:
     def grow(self, problem: ConvexProblem, new: int) -> None:
         self._session = ActiveSetSession(problem, self._options)
 
+    def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
+        return self._session.change(problem, moved)
+
     def bookmark(self) -> None:
         self._session.bookmark()
 
@@ -102,7 +109,7 @@ class ColumnsSession(Session):
     """The working set grows over all solves of a session."""
 
     def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
-        self._problem = problem = without_stored_zeros(problem)
+        problem = without_stored_zeros(problem)
         self._options = options
         self._candidates = candidates(problem)
         if self._candidates.all():
@@ -115,13 +122,41 @@ class ColumnsSession(Session):
         self._row = np.empty(problem.n, dtype=np.int64)  # of _At, for every column: its own or that of its mirror
         self._row[self._head] = np.arange(len(self._head))
         self._row[self._tail[self._tail >= 0]] = np.flatnonzero(self._tail >= 0)
+        self._inner: _Growing | None = None
+        self._reopened = 0
+        self._take(problem)
+
+    def _take(self, problem: ConvexProblem) -> None:
+        self._problem = problem
         self._At = sp.csr_array(problem.A[:, self._head].T)
         self._largest = np.zeros(len(self._head))
         filled = np.flatnonzero(np.diff(self._At.indptr))
         if filled.size:
             self._largest[filled] = np.maximum.reduceat(np.abs(self._At.data), self._At.indptr[filled])
         self._diagonal = np.zeros(problem.n) if problem.Q is None else problem.Q.diagonal()
-        self._inner: _Growing | None = None
+
+    def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
+        problem = without_stored_zeros(problem)
+        if not has_diagonal_q(problem):
+            return "it takes QPs with a diagonal Q"
+        if not same_pattern(problem.A, self._problem.A):
+            return "a matrix has another pattern"
+        if (self._candidates & ~is_nonnegative(problem)).any():
+            return "a column that may be left out got another bound than ≥ 0"
+        paired = np.flatnonzero(self._tail >= 0)
+        heads, tails = self._head[paired], self._tail[paired]
+        if "A" in moved and len(paired) and abs(problem.A[:, heads] + problem.A[:, tails]).max() > 0:
+            return "two columns mirror each other no more"
+        self._take(problem)
+        if self._inner is not None:
+            refusal = self._inner.change(self._part(problem.c), moved)
+            if refusal is not None:  # the working set is worth keeping
+                self._inner, self._reopened = None, self._reopened + 1
+        return None
+
+    @property
+    def reopened(self) -> int:
+        return self._reopened
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         deadline = None if time_limit is None else time.perf_counter() + time_limit

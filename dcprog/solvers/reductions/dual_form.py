@@ -10,11 +10,13 @@ columns. Costs of the primal are limits of the dual; its matrix stays.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 
+from dcprog.convex.change import same_pattern
 from dcprog.convex.problem import ConvexProblem
 from dcprog.solvers.reductions.mirror import mirror_columns
 from dcprog.typing import Indices, Mask, Sparse, Vector
@@ -83,6 +85,33 @@ class DualForm:
         is_slack = np.zeros(problem.n, dtype=bool)
         is_slack[self.slack[self.slack >= 0]] = True
         self.rows = DualRows.of(problem.A, np.flatnonzero(~is_slack), self.curvature, self.free)
+        self._take_limits()
+
+    def follow(self, problem: ConvexProblem) -> DualForm | str:
+        """This form with the numbers of ``problem``; or why its dual is of another shape."""
+        lack = obstacle(problem)
+        if lack is not None:
+            return lack
+        now = copy(self)
+        now.primal = problem = without_stored_zeros(problem)
+        now._take_limits()
+        if not same_pattern(problem.A, self.primal.A):
+            return "a matrix has another pattern"
+        if not np.array_equal(_is_free(problem), self.free):
+            return "a variable became free, or is so no more"
+        curvature = np.zeros(problem.n) if problem.Q is None else problem.Q.diagonal()
+        if not np.array_equal(curvature, self.curvature):
+            return "a curvature moved, which is an entry of the dual's matrix"
+        slack, now.slack_coefficient = _slacks(problem, curvature)
+        if not np.array_equal(slack[~now._idle], self.slack[~now._idle]):
+            return "another column is the slack of a row"
+        paired = self.rows.tail >= 0
+        if paired.any() and abs(problem.A[:, self.rows.head[paired]] + problem.A[:, self.rows.tail[paired]]).max() > 0:
+            return "two columns mirror each other no more"
+        return now
+
+    def _take_limits(self) -> None:
+        problem = self.primal
         below = np.isinf(problem.row_lower)
         self._idle = below & np.isinf(problem.row_upper)
         self._is_upper_row = below & ~self._idle
@@ -121,7 +150,7 @@ class DualForm:
         if limits is None:
             return None
         row_lower, row_upper, lower, upper = limits
-        A = sp.csc_array(self.primal.A[:, self.rows.head].T)
+        A = self.matrix
         delta = self.curvature[self.rows.head]
         curved = np.flatnonzero(delta)
         k = len(curved)
@@ -138,6 +167,11 @@ class DualForm:
             Q=sp.csc_array(sp.diags_array(np.concatenate([np.zeros(self.primal.m), delta[curved]]))),
         )
 
+    @property
+    def matrix(self) -> Sparse:
+        """The rows of the dual, without the variables w."""
+        return sp.csc_array(self.primal.A[:, self.rows.head].T)
+
     def recover(self, row_duals: Vector) -> Vector:
         """x of the primal from the multipliers of the dual's rows; a slack takes what its row lacks."""
         p, x = self.primal, -row_duals
@@ -145,7 +179,7 @@ class DualForm:
         paired = self.rows.tail >= 0
         z[self.rows.head] = np.where(self.free[self.rows.head], x, np.maximum(x, 0.0))
         z[self.rows.tail[paired]] = np.maximum(-x[paired], 0.0)
-        has = np.flatnonzero(self.slack >= 0)
+        has = np.flatnonzero((self.slack >= 0) & ~self._idle)
         lack = (self.limit - p.A @ z)[has] / self.slack_coefficient[has]
         z[self.slack[has]] = np.maximum(lack, 0.0)
         return z

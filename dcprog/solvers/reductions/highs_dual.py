@@ -36,6 +36,7 @@ class HighsDual(Solver):
     install = "comes with dcprog"
     classes = frozenset({ProblemClass.LP})
     features = Feature.WARM_START | Feature.DUALS | Feature.VERTEX | Feature.LINEAR_ROWS
+    in_place = frozenset({"A", "row_lower", "row_upper"})
 
     def missing(self, problem: ConvexProblem) -> str | None:
         return super().missing(problem) or obstacle(problem)
@@ -83,6 +84,17 @@ class HighsDualSession(Session):
             message=f"dual: {message}",
             iterations=self._model.iterations,
         )
+
+    def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
+        form = self._form.follow(problem)
+        if isinstance(form, str):
+            return form
+        before, self._form = self._form, form
+        if self._model is not None:
+            if "A" in moved:
+                self._model.change_entries(before.matrix, form.matrix)
+            self._model.change_costs(-form.limit)
+        return None
 
     def _without_dual(self, time_limit: float | None) -> Claim:
         """What the primal is if the dual is infeasible: without a point itself, or else without an end."""
