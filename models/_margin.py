@@ -41,14 +41,19 @@ PENALTIES: dict[str, Callable[[float], ConvexFunction]] = {
 
 
 def error_weights(data: Data, weighting: str) -> Vector:
-    """Weight of each training error: 1/n (mean), 1 (sum), or 1/n₊ and 1/n₋ by class (Bennett & Mangasarian 1992)."""
+    """Weight of each training error: 1/n (mean), 1 (sum), or 1/n₊ and 1/n₋ by class (Bennett & Mangasarian 1992).
+
+    A sample that counts s times weighs what s equal samples weigh together, and n, n₊, n₋ are sums of these s.
+    """
+    s = data.counts
     if weighting == "mean":
-        return np.full(data.n, 1.0 / data.n)
+        mean: Vector = s / s.sum()
+        return mean
     if weighting == "sum":
-        return np.ones(data.n)
+        return s
     if weighting == "class":
         positive = data.y > 0
-        by_class: Vector = np.where(positive, 1.0 / positive.sum(), 1.0 / (~positive).sum())
+        by_class: Vector = s * np.where(positive, 1.0 / s[positive].sum(), 1.0 / s[~positive].sum())
         return by_class
     raise unknown_name("weighting", weighting, WEIGHTINGS)
 

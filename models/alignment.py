@@ -71,12 +71,16 @@ def alignment(
     array([0, 1])
     """
     data, distances, positive, negative = _checked(X, y, lam, alpha, kernel, sigma)
-    between = kernel_sum(distances, positive, negative, memory=G_MEMORY)
+    s, t = data.counts[data.y > 0], data.counts[data.y < 0]  # all 1, or how often each point counts
+    counted = data.weights is not None
+    between = kernel_sum(distances, positive, negative, counts=(s, t) if counted else None, memory=G_MEMORY)
     d = between.dimension
     m = _model(d)
-    g = (1 - lam) / (len(positive) * len(negative)) * between(m.theta)
-    within = [kernel_sum(distances, P, memory=H_MEMORY) for P in (positive, negative)]
-    h = sum((1 - lam) / (2 * len(f.X) ** 2) * f(m.theta) for f in within)
+    g = (1 - lam) / (s.sum() * t.sum()) * between(m.theta)
+    h: Any = 0
+    for P, r in ((positive, s), (negative, t)):
+        within = kernel_sum(distances, P, counts=(r, r) if counted else None, memory=H_MEMORY)
+        h += (1 - lam) / (2 * r.sum() ** 2) * within(m.theta)
     if lam > 0:
         h += lam / d * Exponential(alpha)(m.theta)
     interpret = lambda arrays: WeightedKernel(distances, arrays["theta"], data.names if d == data.d else None)

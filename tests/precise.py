@@ -25,22 +25,21 @@ def _at(node):
     if not node.is_expression_type():
         return Decimal(float(value(node)))
     args = [_at(a) for a in node.args]
-    kind = type(node)
     if isinstance(node, px.SumExpression | px.LinearExpression):
         return sum(args, Decimal(0))
     if isinstance(node, px.MonomialTermExpression | px.ProductExpression):
         return args[0] * args[1]
-    if kind is px.DivisionExpression:
+    if isinstance(node, px.DivisionExpression):
         return args[0] / args[1]
-    if kind is px.NegationExpression:
+    if isinstance(node, px.NegationExpression):
         return -args[0]
-    if kind is px.PowExpression:
+    if isinstance(node, px.PowExpression):
         return _power(*args)
-    if kind is px.AbsExpression:
+    if isinstance(node, px.AbsExpression):
         return abs(args[0])
-    if kind is px.MaxExpression:
+    if isinstance(node, px.MaxExpression):
         return max(args)
-    if kind is px.MinExpression:
+    if isinstance(node, px.MinExpression):
         return min(args)
     if node.is_named_expression_type():
         return args[0]
@@ -62,7 +61,19 @@ def _of_function(function, args):
             (Decimal(float(Q[i, j])) * args[i] * args[j] / 2 for i in range(len(args)) for j in range(len(args))),
             Decimal(float(function.constant)),
         ) + sum((Decimal(float(q)) * a for q, a in zip(function.q, args, strict=True)), Decimal(0))
-    return function.precise(args)
+    return sum((_continued(function, a) for a in args), Decimal(0))
+
+
+def _continued(function, x):
+    """A stretch of a curve, continued by its tangents."""
+    inside = max(x, Decimal(function.lower)) if function.lower > -float("inf") else x
+    inside = min(inside, Decimal(function.upper)) if function.upper < float("inf") else inside
+    if function.name == "power":
+        p = function.power
+        value, slope = inside**p, p * inside ** (p - 1)
+    else:
+        value, slope = FUNCTIONS[function.name](inside), SLOPES[function.name](inside)
+    return function.sign * (value + slope * (x - inside))
 
 
 def _sine(x):
@@ -95,4 +106,12 @@ FUNCTIONS = {
     "asinh": lambda x: (x + (x * x + 1).sqrt()).ln(),
     "acosh": lambda x: (x + (x * x - 1).sqrt()).ln(),
     "atanh": lambda x: ((1 + x) / (1 - x)).ln() / 2,
+}
+
+SLOPES = {
+    "sin": FUNCTIONS["cos"],
+    "cos": lambda x: -_sine(x),
+    "tanh": lambda x: 1 - _tanh(x) ** 2,
+    "sinh": FUNCTIONS["cosh"],
+    "asinh": lambda x: 1 / (1 + x * x).sqrt(),
 }

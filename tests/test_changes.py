@@ -20,12 +20,12 @@ EVERYTHING = frozenset(MOVES)
 IN_PLACE = {  # what each solver has to change without opening its problem anew, by kind of problem
     ("highs", "lp"): EVERYTHING,
     ("highs", "qp"): EVERYTHING,
-    ("piqp", "lp"): EVERYTHING - {"equations", "fixed"},
-    ("piqp", "qp"): EVERYTHING - {"equations", "fixed"},
+    ("piqp", "lp"): EVERYTHING - {"equations"},
+    ("piqp", "qp"): EVERYTHING - {"equations"},
     ("clarabel", "lp"): EVERYTHING - {"equations", "fixed"},
     ("clarabel", "qp"): EVERYTHING - {"equations", "fixed"},
     ("osqp", "qp"): EVERYTHING,
-    ("active-set", "qp"): EVERYTHING - {"equations", "fixed"},
+    ("active-set", "qp"): EVERYTHING - {"equations"},
     ("ipopt", "qp"): EVERYTHING - {"equations", "fixed", "bounds", "loose"},
     ("scipy", "box"): EVERYTHING,
     ("scipy", "qp"): EVERYTHING,
@@ -166,8 +166,8 @@ def test_nothing_is_opened_twice_where_a_solver_can_take_it_in_place(solver, kin
 @pytest.mark.parametrize(
     ("solver", "kind", "move", "words"),
     [
-        ("piqp", "qp", "fixed", "a variable was fixed"),
-        ("clarabel", "qp", "equations", "became an equation"),
+        ("piqp", "qp", "equations", "became an equation"),
+        ("clarabel", "qp", "fixed", "became an equation"),
         ("ipopt", "qp", "bounds", "keeps the bounds"),
         ("highs-dual", "tall", "bounds", "free or ≥ 0"),
         ("columns", "tall", "bounds", "another bound than ≥ 0"),

@@ -314,7 +314,7 @@ def test_smooth_functions_beside_cones(seed):
         m.curved = pyo.Constraint(expr=pyo.exp(m.x[0]) + m.x[1] ** 4 <= 1.2)
     written = sum(pyo.exp(row) for row in rows[:3]) + sum(pyo.log(1 + pyo.exp(row)) for row in rows[3:])
     ours = SumExp(A[:3], b[:3])(m.x) + Logistic()(A[3:], m.x, b[3:])
-    smooth = dcprog.solve(DCProgram(m, g=written + kinked, h=0.1 * m.x[0] ** 2), solver="conic-newton", fallback=False)
+    smooth = dcprog.solve(DCProgram(m, g=written + kinked, h=0.1 * m.x[0] ** 2), solver="cone-newton", fallback=False)
     assert smooth.success, smooth.messages
     if seed % 2:
         assert smooth.violation <= 1e-7

@@ -17,6 +17,7 @@ from dcprog import estimators as est
 from dcprog.algorithms.result import Status
 from dcprog.errors import DataError, NotSolvedError, UnknownNameError
 from dcprog.estimators.base import check_end
+from dcprog.estimators.training import Training
 from dcprog.methods.zero_norm import NotSeparableError
 
 
@@ -113,7 +114,7 @@ def test_the_bias_takes_the_weight_of_constant_features(convert):
     result = replace(
         machine.result_, classifier=replace(machine.classifier_, w=np.append(machine.classifier_.w[:-1], 2.0), b=7.0)
     )
-    rule = machine._read(result, padded, y).classifier
+    rule = machine._read(result, Training(padded, y)).classifier
     assert (rule.w[-1], rule.b) == (0, -93.0)
     assert rule.decision_function(padded) == pytest.approx(result.classifier.decision_function(padded), abs=1e-9)
 
@@ -149,11 +150,11 @@ def test_nlpsvm_that_has_not_converged_says_what_to_do():
     X, y = samples()
     with pytest.warns(ConvergenceWarning, match=r"NLPSVM has not converged .* tune delta .* algorithm='exact'"):
         est.NLPSVM(algorithm="printed", max_iter=1).fit(X, y)
-    assert est.NLPSVM(max_iter=1).fit(X, y).result_.converged
+    assert est.NLPSVM(max_iter=1).fit(X, y).outcome_.converged
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         raw = est.NLPSVM(1e6).fit(*load_breast_cancer(return_X_y=True))
-    assert ["standardise the features" in str(w.message) for w in caught] == [True] * (not raw.result_.converged)
+    assert ["standardise the features" in str(w.message) for w in caught] == [True] * (not raw.outcome_.converged)
 
 
 @pytest.mark.parametrize("status", [Status.SUBPROBLEM_FAILED, Status.UNBOUNDED, Status.INFEASIBLE, Status.NOT_CONVEX])

@@ -36,6 +36,7 @@ def mutate():
     sys.path.insert(0, str(ROOT))
     try:
         import tools.mutate.mutants
+        import tools.mutate.swap
         import tools.mutate.trial
         import tools.mutate.workshop
     finally:
@@ -121,3 +122,18 @@ def test_a_fault_that_a_test_notices_is_killed_and_another_survives(mutate, toy)
     assert outcomes["arithmetic", 2] == "survived", "sum(x) − 0 is the same"
     assert outcomes["sign", 6] == "not covered", "no test runs the line"
     assert bench.shaky == {"tests/test_sums.py::test_of_a_clock"}, "it fails without a fault, so its failure says nothing"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="codes do not know their qualified names")
+def test_functions_that_are_imported_already_get_the_fault(mutate, tmp_path, monkeypatch):
+    path = tmp_path / "counted.py"
+    text = "def outer(x):\n    def inner(y):\n        return (y\n                + 1)\n    return inner(x)\n"
+    text += "\n\ndef other():\n    return 5\n"
+    path.write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    import counted
+
+    kept = counted.outer
+    assert mutate.swap.swap(str(path), text, text.replace("y\n                + 1", "y - 1"))
+    assert (kept(3), counted.other()) == (2, 5)
+    assert not mutate.swap.swap(str(path), text, text.replace("def other", "def another")), "there is no such function"

@@ -143,6 +143,8 @@ def test_an_estimator_shows_how_it_was_trained(two_features):
 def test_what_has_no_history_is_refused(two_features):
     machine = AROM().fit(*two_features)
     with pytest.raises(DataError, match="expected a Result: pass what"):
+        ConvergenceDisplay.from_result(machine.outcome_, ax=new_axes())
+    with pytest.raises(DataError, match="the result of arom has no history"):
         ConvergenceDisplay.from_result(machine.result_, ax=new_axes())
     with pytest.raises(DataError, match="AROM is not trained by one DC program"):
         ConvergenceDisplay.from_estimator(machine, ax=new_axes())

@@ -210,6 +210,14 @@ class Algorithm(ABC):
         diagonal[: self.program.compiled.n] = rho
         return Change(diagonal=diagonal)
 
+    def within(self, lower: Vector, upper: Vector) -> Change:
+        """The change that leaves the variables what of their own bounds lies between ``lower`` and ``upper``: a trust
+        region, or, where both are x, variables that are held."""
+        c, problem = self.program.compiled, self.dispatcher.as_opened
+        low, high = problem.lower.copy(), problem.upper.copy()
+        low[: c.n], high[: c.n] = np.maximum(c.lower, lower), np.minimum(c.upper, upper)
+        return Change(lower=low, upper=high)
+
     def reach(self, x: Vector, direction: Vector, most: float = np.inf) -> float:
         """The largest t ≤ ``most`` with x + t·direction in C, for x ∈ C."""
         return reach(self.program.compiled, x, direction, most, self.dispatcher.units.column)
@@ -323,9 +331,12 @@ class Algorithm(ABC):
     def _new_dispatcher(self) -> Dispatcher:
         problem, own = self.opened(self.program), self.program.compiled.n
         moving = self.moves | ({"Q"} if self.moves_diagonal else frozenset())
-        return Dispatcher(
-            problem, self.solver, self.solver_options, self.needs, fallback=self.fallback, own=own, moving=moving
-        )
+        name = self.first_solver(problem)
+        return Dispatcher(problem, name, self.solver_options, self.needs, fallback=self.fallback, own=own, moving=moving)
+
+    def first_solver(self, problem: ConvexProblem) -> str:
+        """The solver to ask first: the one that was named."""
+        return self.solver
 
     def _check_open(self, dispatcher: Dispatcher) -> None:
         """Whether open solvers can go on with this program."""

@@ -132,7 +132,7 @@ class Around(NamedTuple):
     least: Vector
     """The absolute values that r is made of, those of A'y as one: at most the sum of all."""
     slopes: Vector
-    """The absolute values that the slope is made of."""
+    """The absolute values that the slope and the pull of the constraints ψ are made of."""
     rows: Vector
     """The multipliers of the rows."""
     room: Vector
@@ -227,7 +227,7 @@ class Criticality:
         distance = np.where(around.residual > 0, around.z - p.lower, p.upper - around.z)
         held = distance <= AT_BOUND * self.unit
         visible: Mask = held | (size <= EVERY_COLUMN * around.least) | (size * around.D <= ROUNDING * around.T)
-        if visible.all() or not p.m:
+        if visible.all():
             return visible
         hidden = np.flatnonzero(~visible)
         of_hidden = around.slopes[hidden] + abs(p.A[:, hidden]).T @ np.abs(around.rows)
@@ -284,14 +284,11 @@ class Criticality:
             pull = p.A_transposed @ rows
             residual, least = residual - pull, terms + np.abs(pull)
             complementarity += _complementarity(rows, p.A @ z, p.row_lower, p.row_upper)
-        cones, duals = p.cones, m.cones or (None,) * len(p.cones)
-        for mu, psi, cone, v in zip(m.constraints, p.constraints, cones, duals, strict=True):
-            if mu and cone is not None and v is not None:
-                residual = residual - mu * cone.slope(z, v)
-                complementarity += abs(mu) * max(-cone.minorant(z, v), 0.0)
-            elif mu:
-                residual = residual - mu * psi.gradient(z)
-                complementarity += abs(mu) * max(-psi.value(z), 0.0)
+        if p.constraints and m.constraints.any():
+            duals = m.cones or p.curved.duals(z, None)
+            pull, sizes = p.curved.pull(z, m.constraints, duals)
+            residual, least, terms = residual - pull, least + np.abs(pull), terms + sizes
+            complementarity += float(np.abs(m.constraints) @ np.maximum(-p.curved.minorants(z, duals), 0.0))
         D, T = self._sizes(state, following, trace), trace.scale(max(state.size, following.size))
         room = np.maximum(np.minimum(np.where(residual > 0, z - p.lower, p.upper - z), D), 0.0)
         return Around(z, D, T, slope, residual * (room > 0), least, terms, rows, room, complementarity)
@@ -339,12 +336,11 @@ def _linear_gap(p: ConvexProblem, z: Vector, slope: Vector, D: Vector) -> tuple[
     The LP is in units of D. Whatever the duals are, the bound holds; it is ∞ where there are none.
     """
     activity = p.A @ z if p.m else np.empty(0)
-    cuts = np.array([psi.gradient(z) for psi in p.constraints]).reshape(-1, p.n)
-    rooms = np.maximum(np.array([-psi.value(z) for psi in p.constraints]), 0.0)
+    cuts, rooms = p.curved.gradients(z), np.maximum(-p.curved.values(z), 0.0)
     unit = np.where(D > 0, D, 1.0)
     step = ConvexProblem(
         c=slope * unit,
-        A=sp.csc_array(sp.vstack([p.A, sp.csr_array(cuts)]) @ sp.diags_array(unit)),
+        A=sp.csc_array(sp.vstack([p.A, cuts]) @ sp.diags_array(unit)),
         row_lower=np.concatenate([np.minimum(p.row_lower - activity, 0.0), np.full(len(rooms), -np.inf)]),
         row_upper=np.concatenate([np.maximum(p.row_upper - activity, 0.0), rooms]),
         lower=np.maximum(np.minimum(p.lower - z, 0.0), -D) / unit,

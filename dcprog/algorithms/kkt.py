@@ -89,7 +89,7 @@ class Course(course.Course):
             return False
         algorithm.certificate = kkt.certificate if kkt.certificate.holds else None
         if kkt.certificate.holds:
-            algorithm.multipliers = _by_name(algorithm, kkt)
+            algorithm.multipliers = _by_name(algorithm, kkt, state.x)
         return kkt.certificate.holds
 
     def _linearised(self, algorithm: Penalty, state: State) -> KKT:
@@ -110,7 +110,7 @@ class Course(course.Course):
             x=solution.x,
             **c.f.evaluate(solution.x)._asdict(),
             gap=c.f.gap(state.x, solution.x, u),
-            multipliers=Multipliers(u, solution.row_duals, solution.constraint_duals),
+            multipliers=Multipliers(u, solution.row_duals, solution.constraint_duals, solution.cone_duals),
         )
         here = replace(c, subproblem=problem, feasible_set=replace(problem, c=np.zeros(problem.n), Q=None, smooth=None))
         criticality = Criticality(here, algorithm.dispatcher.units.column, algorithm.tol)
@@ -153,11 +153,19 @@ def kkt_gap(program: DCProgram, x: Vector) -> float:
     return max(c.f.gap(x, there.x, u), 0.0)
 
 
-def _by_name(algorithm: Penalty, kkt: KKT) -> dict[str, np.ndarray]:
+def _by_name(algorithm: Penalty, kkt: KKT, x: Vector) -> dict[str, np.ndarray]:
     """The multipliers λ of p − q, ≥ 0 but for equations, by the names of their constraints."""
     rows = algorithm.rows
     y = -kkt.solution.row_duals
     values = y[rows.first : rows.first + rows.count].copy()
+    alone = np.flatnonzero(rows.between >= 0)
+    if alone.size:  # the other half is a bound, whose multiplier is the reduced cost of the variable
+        problem, at = algorithm.dispatcher.problem, rows.between[alone]
+        cost = algorithm.program.compiled.cost(algorithm.subgradient(x))
+        reduced = problem.gradient(kkt.solution.z, cost)[at] - (problem.A.T @ kkt.solution.row_duals)[at]
+        slopes = np.bincount(rows.q.places[0], rows.q.partials(x), minlength=rows.count)[alone]
+        of_bound = np.where(slopes != 0, reduced / np.where(slopes != 0, slopes, 1.0), 0.0)
+        values[alone] = -rows.turn[alone] * (values[alone] + of_bound)
     found: dict[str, np.ndarray] = {}
     halves = np.flatnonzero(rows.equation)
     values[halves] = y[len(y) - len(halves) :] if len(halves) else values[halves]

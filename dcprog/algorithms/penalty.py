@@ -15,14 +15,18 @@ from dcprog.algorithms.base import Algorithm
 from dcprog.algorithms.endings import AlgorithmStopped
 from dcprog.algorithms.kkt import Course
 from dcprog.algorithms.result import State, Status
+from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.errors import CapabilityError, DataError
 from dcprog.program.dc_program import DCProgram
 from dcprog.program.dc_rows import DCRows
 from dcprog.solvers.dispatch import Solution
+from dcprog.solvers.registry import get
 from dcprog.typing import Mask, Vector
 
 FEASIBLE = 1e-7
 """A violation below this share of a row's terms is none."""
+LEAST_SIZE = 1e-3
+"""The terms of a row count as this share of the largest that they were in the run, where they are less."""
 RULES = ("geometric", "dca2")
 LARGEST = 1e10
 """Weights grow up to so many times their first value."""
@@ -74,7 +78,7 @@ class Penalty(Algorithm):
         program: DCProgram | None = None,
         *,
         growth: float = 1.5,
-        weight: float = 1.0,
+        weight: float = 0.1,
         rule: str = "geometric",
         **settings: Any,
     ) -> None:
@@ -85,7 +89,7 @@ class Penalty(Algorithm):
         if rule not in RULES:
             raise DataError(f"rule is {rule!r}, expected one of {', '.join(RULES)}")
         self.growth, self.weight, self.rule = growth, weight, rule
-        self.weights = self.first_weights = np.empty(0)
+        self.weights = self.first_weights = self._largest = np.empty(0)
         self.multipliers: dict[str, np.ndarray] = {}
         super().__init__(program, **settings)
 
@@ -93,6 +97,13 @@ class Penalty(Algorithm):
     def check(cls, program: DCProgram) -> None:
         if program.compiled.dc is None:
             raise CapabilityError("the program has no DC constraint: use DCA")
+
+    def first_solver(self, problem: ConvexProblem) -> str:
+        """Quadratic rows are cones for Clarabel, which takes them in a few milliseconds while A moves."""
+        if self.solver == "auto" and problem.problem_class is ProblemClass.NLP and problem.smooth is None:
+            clarabel = get("clarabel")
+            return clarabel.name if clarabel.missing(problem) is None else self.solver
+        return self.solver
 
     @property
     def rows(self) -> DCRows:
@@ -102,6 +113,7 @@ class Penalty(Algorithm):
         return rows
 
     def begin(self, state: State) -> None:
+        self._largest = self.rows.sizes(state.x)
         self.first_weights = self.weights = self.weight * self._units(state.x)
 
     def ceiling(self, state: State) -> float:
@@ -113,7 +125,17 @@ class Penalty(Algorithm):
 
     def is_feasible(self, x: Vector) -> bool:
         """Whether every DC constraint holds, relative to its terms."""
-        return bool((self.rows.violations(x) <= FEASIBLE * self.rows.sizes(x)).all())
+        return self.relative_violation(x) <= FEASIBLE
+
+    def relative_violation(self, x: Vector) -> float:
+        """The largest violation of a DC constraint, relative to its terms."""
+        sizes = self.sizes_of_rows(x)
+        return float((self.rows.violations(x) / np.where(sizes > 0, sizes, 1.0)).max(initial=0.0))
+
+    def sizes_of_rows(self, x: Vector) -> Vector:
+        """What each row is made of at x, and at least a thousandth of what it was made of before: near x = 0 the terms of
+        x² ≤ 0 say nothing about what is small."""
+        return np.maximum(self.rows.sizes(x), LEAST_SIZE * self._largest)
 
     def advance(self, state: State) -> State:
         """One subproblem; without slacks where the point is feasible, and with them if that has no answer."""
@@ -131,11 +153,13 @@ class Penalty(Algorithm):
         problem = self.dispatcher.as_opened
         cost = self.program.compiled.cost(self.subgradient(state.x))
         cost[self.rows.s] = self.weights
-        return self.minimise_cost(cost, state.x, self.rows.linearised(problem, state.x, slack, FEASIBLE))
+        relaxed = FEASIBLE * self.sizes_of_rows(state.x)
+        return self.minimise_cost(cost, state.x, self.rows.linearised(problem, state.x, slack, relaxed))
 
     def _step(self, state: State, slack: Mask) -> State:
         solution = self.inner(state, slack)
         following = self.at(self.next_state(state, solution))
+        self._largest = np.maximum(self._largest, self.rows.sizes(following.x))
         self._update(state, following, solution, slack)
         return following
 
@@ -153,7 +177,7 @@ class Penalty(Algorithm):
         """The weights for the next subproblem: larger where a row is violated, and lower again for equations."""
         rows, there = self.rows, self.rows.violations(following.x)
         multipliers = -solution.row_duals[rows.first : rows.first + rows.count]
-        violated = slack & (there > FEASIBLE * rows.sizes(following.x))
+        violated = slack & (there > FEASIBLE * self.sizes_of_rows(following.x))
         most = LARGEST * self.first_weights
         if self.rule == "dca2":
             beta = float((self.weights / self.first_weights).max(initial=0.0))
@@ -171,16 +195,14 @@ class Penalty(Algorithm):
         self.weights = np.where(rows.equation & ~persists, fallen, grown)
 
     def _units(self, x: Vector) -> Vector:
-        """What balances f and each row at x: the ratio of what they vary by, to first order, over the sizes of x."""
+        """What balances f and each row: what f changes by over the sizes of x, to first order, by the size of the row."""
         c, rows = self.program.compiled, self.rows
         width = c.upper - c.lower
         usual = float(np.median(np.abs(x[x != 0]))) if x.any() else 1.0
         sizes = np.where(x != 0, np.abs(x), np.where(np.isfinite(width) & (width > 0), width, usual))
         slope = np.abs(c.g.gradient(x) - self.subgradient(x))
         value = float(np.where(np.isfinite(slope), slope, 0.0) @ sizes) or 1.0
-        (pi, pj), (qi, qj) = rows.p.places, rows.q.places
-        entries = np.zeros(rows.count)
-        with np.errstate(all="ignore"):
-            np.add.at(entries, pi, np.abs(rows.p.partials(x)) * sizes[pj])
-            np.add.at(entries, qi, np.abs(rows.q.partials(x)) * sizes[qj])
-        return value / np.where(np.isfinite(entries) & (entries > 0), entries, 1.0)
+        row_sizes = rows.sizes(x)
+        known = np.isfinite(row_sizes) & (row_sizes > 0)
+        share = value / min(rows.count, c.n)  # so many rows are active at a vertex
+        return share / np.where(known, row_sizes, np.median(row_sizes[known]) if known.any() else 1.0)

@@ -225,7 +225,7 @@ def violation(program: DCProgram, x: Vector) -> float:
     z = program.compiled.lift(x)[: C.n]
     activity = C.A @ z if C.m else np.empty(0)
     over = [C.lower - z, z - C.upper, C.row_lower - activity, activity - C.row_upper]
-    over.append(np.array([psi.value(z) for psi in C.constraints]))
+    over.append(C.curved.values(z))
     over.append(np.empty(0) if dc is None else dc.violations(x))
     return float(np.max(np.concatenate([*over, [0.0]])))
 

@@ -90,8 +90,7 @@ def completed(problem: ConvexProblem, c: Vector, answer: Answer) -> Answer:
 
 def _cone_duals(problem: ConvexProblem, z: Vector, given: Duals | None) -> Duals:
     """What lies in ∂f(0), nearest to what was given: it takes part in a certificate, whatever it was meant to be."""
-    known = given or (None,) * len(problem.cones)
-    return tuple(None if k is None else k.dual(z, v) for k, v in zip(problem.cones, known, strict=True))
+    return problem.curved.duals(z, given) if problem.constraints else ()
 
 
 def verify(problem: ConvexProblem, c: Vector, answer: Answer, units: Units | None = None) -> Residuals:
@@ -137,13 +136,11 @@ def _conditions(problem: ConvexProblem, c: Vector, z: Vector, y: Vector, mu: Vec
     reduced, slopes = problem.gradient(z, c), slope_sizes(problem, c, z)
     pull = problem.A_transposed @ y if problem.m else np.zeros(problem.n)
     reduced = reduced - pull
-    for multiplier, row, cone, v in zip(mu, problem.constraints, problem.cones, duals, strict=True):
-        if multiplier:
-            reduced = reduced - multiplier * (row.gradient(z) if cone is None or v is None else cone.slope(z, v))
-            size = row.gradient_size(z) if cone is None or v is None else cone.slope_size(z, v)
-            slopes = slopes + abs(multiplier) * size
+    if mu.any():
+        of_constraints, sizes = problem.curved.pull(z, mu, duals)
+        reduced, slopes = reduced - of_constraints, slopes + sizes
     psi = _psi(problem, z)
-    minorants = psi if not problem.has_cones else minorants_at(problem, z, psi, duals)
+    minorants = psi if not problem.has_cones else problem.curved.minorants(z, duals)
     at = _Conditions(z, y, mu, reduced, slopes, pull, _activity(problem, z), psi, minorants)
     return at if all(np.isfinite(part).all() for part in at if part is not z) else None
 
@@ -204,12 +201,6 @@ def _residuals(
         dual=float(dual.max(initial=0.0)),
         gap=float(np.max([gap, loose.max(initial=0.0)])),
     )
-
-
-def minorants_at(problem: ConvexProblem, z: Vector, psi: Vector, duals: Duals) -> Vector:
-    """ψᵥ(z) of the cones, ``psi`` of the other constraints."""
-    pairs = zip(problem.cones, duals, psi.tolist(), strict=True)
-    return np.array([value if k is None or v is None else k.minorant(z, v) for k, v, value in pairs])
 
 
 def usual_duals(problem: ConvexProblem, slopes: Vector) -> Vector:
@@ -279,8 +270,7 @@ def _psi_sizes(problem: ConvexProblem, z: Vector, units: Units) -> Vector:
     """What each constraint ψ is made of, and at least a thousandth of what a unit of a variable brings."""
     if not problem.constraints:
         return np.empty(0)
-    slopes = [float((row.gradient_size(z) * units.column).max(initial=0.0)) for row in problem.constraints]
-    return np.array([row.size(z) + 1e-3 * slope for row, slope in zip(problem.constraints, slopes, strict=True)])
+    return problem.curved.sizes(z) + 1e-3 * problem.curved.reach(z, units.column)
 
 
 def _positive(sizes: Vector) -> Vector:
@@ -304,8 +294,7 @@ def violation(problem: ConvexProblem, z: Vector, sizes: Vector, enough: float = 
     if quick <= enough:
         return quick
     rows = problem.A_size @ (np.abs(z) + LEAST_SHARE * sizes) + problem.row_limits
-    slopes = np.array([float((row.gradient_size(z) * sizes).max(initial=0.0)) for row in problem.constraints])
-    curved = np.array([row.size(z) for row in problem.constraints]) + LEAST_SHARE * slopes
+    curved = problem.curved.sizes(z) + LEAST_SHARE * problem.curved.reach(z, sizes) if problem.constraints else np.empty(0)
     return float(np.max(over / _positive(np.concatenate([rows, curved]))))
 
 
@@ -341,4 +330,4 @@ def _activity(problem: ConvexProblem, z: Vector) -> Vector:
 
 
 def _psi(problem: ConvexProblem, z: Vector) -> Vector:
-    return np.array([row.value(z) for row in problem.constraints])
+    return problem.curved.values(z) if problem.constraints else np.empty(0)

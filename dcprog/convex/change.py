@@ -48,6 +48,18 @@ class Change:
     active: Mask | None = None
     """Which of the ψᵢ hold."""
 
+    def __or__(self, other: Change) -> Change:
+        """Both together; where they speak of the same the second one holds.
+
+        >>> both = Change(lower=np.zeros(1), upper=np.ones(1)) | Change(upper=np.full(1, 2.0))
+        >>> both.lower.tolist(), both.upper.tolist()
+        ([0.0], [2.0])
+        """
+        if not isinstance(other, Change):
+            return NotImplemented
+        given = {f.name: value for f in fields(other) if (value := getattr(other, f.name)) is not None}
+        return replace(self, **given)
+
     @property
     def moved(self) -> frozenset[str]:
         """The fields of the problem that are other ones than when it was opened."""
@@ -63,7 +75,7 @@ class Change:
             new["constraints"] = tuple(psi if on else _idle(psi) for psi, on in zip(rows, self.active, strict=True))
         if self.diagonal is not None:
             new["Q"] = _with_diagonal(problem.with_diagonal(), self.diagonal)
-        return replace(problem, **new)
+        return problem.moved(**new)
 
     def _check(self, problem: ConvexProblem) -> None:
         for name in ("diagonal", "row_lower", "row_upper", "lower", "upper"):

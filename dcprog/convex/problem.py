@@ -14,11 +14,13 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from dcprog.convex.cones import Cone, cone_of, is_conic
+from dcprog.convex.curved import Curved
 from dcprog.convex.terms import SmoothSum
 from dcprog.typing import Indices, Mask, Sparse, Vector
 
@@ -35,6 +37,16 @@ class ProblemClass(str, Enum):
         return self.value
 
 
+DERIVED: dict[str, frozenset[str]] = {
+    "cones": frozenset({"constraints"}),
+    "curved": frozenset({"constraints"}),
+    "has_cones": frozenset({"constraints"}),
+    "is_conic": frozenset({"constraints", "smooth"}),
+    "problem_class": frozenset({"constraints", "smooth", "Q"}),
+    "diagonal_entries": frozenset({"Q"}),
+    "Q_size": frozenset({"Q"}),
+}
+"""What is computed once, and of which fields."""
 LARGE = 100_000
 """From so many entries on, picking columns takes less time than a product with all of them."""
 
@@ -87,6 +99,13 @@ class ConvexProblem:
         arrays = ("c", "A", "row_lower", "row_upper", "lower", "upper", "Q")
         return replace(self, **{name: deepcopy(getattr(self, name)) for name in arrays})
 
+    def moved(self, **fields: Any) -> ConvexProblem:
+        """The same with other numbers in some fields; what was computed of the others is kept."""
+        other = replace(self, **fields)
+        kept = (name for name, needs in DERIVED.items() if name in self.__dict__ and not needs & fields.keys())
+        other.__dict__.update({name: self.__dict__[name] for name in kept})
+        return other
+
     @property
     def n(self) -> int:
         """The number of variables z."""
@@ -101,6 +120,11 @@ class ConvexProblem:
     def cones(self) -> tuple[Cone | None, ...]:
         """Of each constraint the cone that it is, None where it is smooth."""
         return tuple(map(cone_of, self.constraints))
+
+    @cached_property
+    def curved(self) -> Curved:
+        """All constraints at once."""
+        return Curved(self.constraints, self.cones, self.n)
 
     @cached_property
     def has_cones(self) -> bool:

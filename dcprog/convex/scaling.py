@@ -153,10 +153,13 @@ def _largest_of_each(lines: Sparse, weights: Vector) -> Vector:
 
 def _natural(p: ConvexProblem, H: Sparse, slopes: Vector, start: Vector | None) -> Vector:
     """What counts as 1 of each variable by what is known of it: where slope and curvature are alike, the width of its bounds
-    and, in no row, its size at the start; 0 where nothing is known."""
+    and, in no row or cone, its size at the start; 0 where nothing is known."""
     width, curvature = p.upper - p.lower, H.diagonal()
     size = np.ones(p.n) if start is None else np.where(start == 0, 1.0, np.abs(start))
     in_rows = np.diff(sp.csc_array(p.A).indptr) > 0
+    for psi, cone in zip(p.constraints, p.cones, strict=True):
+        if cone is not None:  # all that stands in one has the same unit
+            in_rows[psi.support] = True
     newton = _newton(slopes, curvature, np.where(np.isfinite(width) & (width > 0), width, np.inf))
     if start is not None:  # beside a minimum along this variable slope and curvature are alike next to nothing
         newton = np.where(newton > 0, np.maximum(newton, np.abs(start) / WELL_SCALED), newton)

@@ -6,6 +6,7 @@ is what scikit-learn asks of one. ``eq=False, repr=False`` keep identity and sci
 
 from __future__ import annotations
 
+import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +20,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dcprog.algorithms.path import path
@@ -27,8 +30,11 @@ from dcprog.algorithms.result import Result, Status
 from dcprog.algorithms.run import check_limits, solve
 from dcprog.algorithms.stopping import StoppingRule
 from dcprog.errors import DataError, NotSolvedError
+from dcprog.estimators.calibration import calibrated, check_calibration, folds_of
+from dcprog.estimators.training import Training, check_class_weight, sample_weights
 from dcprog.learning.rules import labels_of
-from dcprog.learning.samples import check_nonnegative, check_one_type, trusted, varying
+from dcprog.learning.samples import check_nonnegative, check_one_type, varying
+from dcprog.machine.processes import serve
 from dcprog.program.dc_program import DCProgram
 from dcprog.typing import Mask, Matrix, Vector
 
@@ -45,12 +51,14 @@ ADVICE = "the last point is used; raise max_iter, or tol, or standardise the fea
 
 
 class Trained(NamedTuple):
-    """What training gives: ``result_``, ``rule_``, which classifies, ``n_iter_``, and the positions of the features used."""
+    """What training gives: ``result_``, ``classifier_``, ``n_iter_``, positions of the features used, and ``outcome_``."""
 
-    result: Any
+    result: Result
     classifier: Any
     n_iter: int
     selected: Any = ()
+    outcome: Any = None
+    """What the method's own function returned, if it was not the result."""
 
 
 class Step(NamedTuple):
@@ -61,29 +69,52 @@ class Step(NamedTuple):
     status: Status = Status.CONVERGED
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier. To derive one: a dataclass with the parameters as fields, and ``_train``."""
+    """A classifier. To derive one: a dataclass with the parameters as fields, and ``_train``.
+
+    Equal samples are trained on as one of their total weight. Where there are such, or weights, ``sample_origin_`` has the
+    position of each sample of X in those arrays of ``result_`` that have one entry a sample, −1 where its weight is 0.
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None
+        What the errors of each class weigh, by label; ``"balanced"`` weighs all classes the same in sum.
+    calibration : "sigmoid", "isotonic" or None
+        How ``predict_proba`` turns scores into probabilities, fitted to scores from cross-validation with five folds; with
+        None there is no ``predict_proba``. ``predict`` follows the sign of the score in any case.
+    n_jobs : int, optional
+        Processes that joblib may start, for the folds of ``calibration``.
+    """
 
     _multi_class: ClassVar[bool] = False
     _sparse: ClassVar[bool] = False
 
-    @abstractmethod
-    def _train(self, X: Any, y: np.ndarray) -> Trained:
-        """Train on checked data: X of floats, dense or CSR, and at least two labels in y."""
+    class_weight: Any = None
+    calibration: str | None = None
+    n_jobs: int | None = None
 
-    def _walk(self, grid: Grid, X: Any, y: np.ndarray) -> Iterator[Step]:
+    @abstractmethod
+    def _train(self, training: Training) -> Trained:
+        """Train on checked data: X of floats, dense or CSR, at least two labels, and weights > 0 if there are any."""
+
+    def _walk(self, grid: Grid, training: Training) -> Iterator[Step]:
         """Train on checked data at every point of ``grid``, the last parameter varying fastest."""
         for values in product(*grid.values()):
             point = dict(zip(grid, values, strict=True))
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                trained = clone(self).set_params(**point)._train(X, y)
+                trained = clone(self).set_params(**point)._train(training)
             limited = any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
             yield Step(point, trained, Status.ITERATION_LIMIT if limited else Status.CONVERGED)
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Train on the samples in the rows of X and their labels y."""
-        return self._accept(self._train(*self._checked(X, y)))
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Train on the samples in the rows of X and their labels y; a sample of weight s counts as s equal ones do."""
+        training = self._checked(X, y, sample_weight)
+        counted = training.weighed(self.class_weight)
+        self._accept(self._train(counted))
+        self.sample_origin_ = counted.origin
+        return self._calibrate(training)
 
     def decision_function(self, X: Any) -> Vector | Matrix:
         """One value a row, > 0 for ``classes_[1]``; with more than two classes a column for each, the largest wins.
@@ -99,19 +130,49 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The class of every row; on the boundary ``classes_[0]``."""
         return labels_of(self.decision_function(X), self.classes_)
 
+    @available_if(lambda self: self.calibration is not None)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Matrix:
+        """The probability of every class, a column for each of ``classes_``."""
+        probabilities: Matrix = self.calibrator_.predict_proba(_columns(self.decision_function(X)))
+        return probabilities
+
+    def _calibrate(self, training: Training) -> Any:
+        """Fit the map from scores to probabilities to scores of samples that the classifier was not trained on."""
+        if self.calibration is None:
+            return self
+        counted = training.weighed(None)
+        folds = folds_of(counted.y)
+        machines = Parallel(n_jobs=self.n_jobs, initializer=serve, initargs=(os.getpid(),))(
+            delayed(scored)(self._uncalibrated(), counted, *fold) for fold in folds
+        )
+        scores = np.empty((len(counted.y), *machines[0].shape[1:]))
+        for (_, test), values in zip(folds, machines, strict=True):
+            scores[test] = values
+        self.calibrator_ = calibrated(self.calibration, scores, counted.y, counted.weights)
+        return self
+
+    def _uncalibrated(self) -> Method:
+        """What gives the scores that calibration is fitted to."""
+        plain: Method = clone(self).set_params(calibration=None)
+        return plain
+
     def _check_parameters(self) -> None:
         """Check the parameters for which the error would else be unclear, or come only after a solver ran."""
         own = self.get_params(deep=False)
+        check_calibration(self.calibration)
         if "max_iter" in own:
             check_limits(own.get("tol"), own["max_iter"])
 
-    def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+    def _checked(self, X: Any, y: Any, sample_weight: Any = None) -> Training:
         self._check_parameters()
         check_one_type(y)
         X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._formats())
         check_classification_targets(y)
-        self._take_classes(y)
-        return X, y
+        check_class_weight(self.class_weight, np.unique(y))
+        names = getattr(self, "feature_names_in_", None)
+        training = Training(X, y, sample_weights(sample_weight, len(y)), None if names is None else tuple(names.tolist()))
+        self._take_classes(training.weighed(self.class_weight).y)
+        return training
 
     def _take_classes(self, y: np.ndarray) -> None:
         self.classes_ = np.unique(y)
@@ -125,8 +186,15 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"wrap it, as in sklearn.multiclass.OneVsRestClassifier({name}())"
             )
 
+    def _counted(self, positions: Any) -> int:
+        """How many samples, as they came, these positions among those trained on stand for: equal ones were one there."""
+        origin = self.sample_origin_
+        return len(positions) if origin is None else int(np.isin(origin, positions).sum())
+
     def _accept(self, trained: Trained) -> Any:
         self.result_, self.classifier_, self.n_iter_ = trained.result, trained.classifier, trained.n_iter
+        if trained.outcome is not None:
+            self.outcome_ = trained.outcome
         return self
 
     def _formats(self) -> list[str] | bool:
@@ -139,12 +207,18 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SelectingMethod(SelectorMixin, Method):  # type: ignore[misc]
     """A classifier that selects features, ``support_``."""
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_nonnegative(threshold=self.get_params(deep=False).get("threshold", 0.0))
+
+    def _counted(self, positions: Any) -> int:
+        """How many samples, as they came, these positions among those trained on stand for: equal ones were one there."""
+        origin = self.sample_origin_
+        return len(positions) if origin is None else int(np.isin(origin, positions).sum())
 
     def _accept(self, trained: Trained) -> Any:
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
@@ -156,6 +230,7 @@ class SelectingMethod(SelectorMixin, Method):  # type: ignore[misc]
         return self.support_
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LinearMethod(SelectingMethod):
     """A classifier sgn(w'x + b)."""
 
@@ -179,27 +254,27 @@ class Formulation(SelectingMethod):
     threshold: float = 1e-8
     """Features with a weight above it are selected."""
 
-    def _train(self, X: Any, y: np.ndarray) -> Trained:
-        program = self._factory(trusted(X, y), None, **self._parameters())
+    def _train(self, training: Training) -> Trained:
+        program = self._factory(training.data, None, **self._parameters())
         settings = self._settings()
         if callable(settings.get("stop")) and not isinstance(settings["stop"], StoppingRule):
             settings["stop"] = settings["stop"](program)
         result = solve(program, **settings)
         check_end(type(self).__name__, result.status, result.messages)
-        return self._read(result, X, y)
+        return self._read(result, training)
 
-    def _walk(self, grid: Grid, X: Any, y: np.ndarray) -> Iterator[Step]:
+    def _walk(self, grid: Grid, training: Training) -> Iterator[Step]:
         """By one :func:`dcprog.path`, along which solvers stay warm."""
         fixed = {name: value for name, value in self._parameters().items() if name not in grid}
         parameters: dict[str, Any] = {**self._settings(), **fixed, **grid}
-        walked = path(self._factory, trusted(X, y), None, **parameters)
+        walked = path(self._factory, training.data, None, **parameters)
         for point, result in zip(walked.parameters, walked, strict=True):
             if result.status not in LIMITS:
                 check_end(f"{type(self).__name__} with {point}", result.status, result.messages)
-            yield Step(point, self._read(result, X, y), result.status)
+            yield Step(point, self._read(result, training), result.status)
 
-    def _read(self, result: Result, X: Any, y: np.ndarray) -> Trained:
-        """The classifier that the solution for (X, y) stands for."""
+    def _read(self, result: Result, training: Training) -> Trained:
+        """The classifier that the solution for these samples stands for."""
         return Trained(result, result.classifier, result.iterations, result.classifier.selected(self.threshold))
 
     def _parameters(self) -> dict[str, Any]:
@@ -233,6 +308,19 @@ def check_end(what: str, status: Status, messages: Sequence[str] = (), advice: s
         warnings.warn(f"{what} has not converged ({status}): {advice}", ConvergenceWarning, stacklevel=4)
     elif status not in ENDED:
         raise NotSolvedError(f"{what} was not trained ({status}): {'; '.join(messages) or 'try another solver'}")
+
+
+def scored(machine: Method, training: Training, train: np.ndarray, test: np.ndarray) -> Matrix:
+    """Train on some of the samples, which were checked before, and give the others' scores, a column for each class."""
+    part = training.part(train).weighed(machine.class_weight)
+    machine.n_features_in_ = part.X.shape[1]
+    machine._take_classes(part.y)
+    machine._accept(machine._train(part))
+    return _columns(machine.classifier_.decision_function(training.X[test]))
+
+
+def _columns(scores: Vector | Matrix) -> Matrix:
+    return scores[:, None] if scores.ndim == 1 else scores
 
 
 def half(X: Any) -> int:

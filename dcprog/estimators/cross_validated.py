@@ -9,12 +9,11 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from dcprog.estimators.base import Method, Point, Trained
 from dcprog.estimators.linear import FSV, L1SVM, L2L0SVM, L2L1SVM, LIBSVM, LinearSVM
 from dcprog.estimators.nonlinear import AlignmentSVM, KernelSVM, QuadraticFSV
 from dcprog.estimators.ranking import SVMRanking
+from dcprog.estimators.training import Training
 from dcprog.estimators.tuning import Folds, TunedMethod, Values
 from dcprog.learning import grids
 
@@ -115,9 +114,9 @@ class AlignmentSVMCV(TunedMethod, AlignmentSVM):
     _: KW_ONLY
     lam_svm: Values = None
 
-    def _chosen_before(self, X: Any, y: np.ndarray, folds: Folds) -> Point:
-        machine = KernelSVM(kernel=self.kernel, sigma=self.sigma, bias=self.bias)
-        found = self._validated(machine, {"lam": self._values("lam_svm")}, X, y, folds)
+    def _chosen_before(self, training: Training, folds: Folds) -> Point:
+        machine = KernelSVM(kernel=self.kernel, sigma=self.sigma, bias=self.bias, class_weight=self.class_weight)
+        found = self._validated(machine, {"lam": self._values("lam_svm")}, training, folds)
         return {"lam_svm": found.points[found.best(lambda point: point["lam"])]["lam"]}
 
 
@@ -136,15 +135,19 @@ class SVMRankingCV(TunedMethod, SVMRanking):
         *,
         cv: Any = None,
         scoring: Any = None,
+        class_weight: Any = None,
+        calibration: str | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.lam = lam
         self.cv = cv
         self.scoring = scoring
+        self.class_weight = class_weight
+        self.calibration = calibration
         self.n_jobs = n_jobs
 
     def _judged(self, before: Point) -> Method:
-        return LinearSVM(solver=LIBSVM)
+        return LinearSVM(solver=LIBSVM, class_weight=self.class_weight)
 
-    def _final(self, method: SVMRanking, X: Any, y: np.ndarray, folds: Folds) -> Trained:
-        return method._rank(X, y, *folds[0])
+    def _final(self, method: SVMRanking, training: Training, folds: Folds) -> Trained:
+        return method._rank(training, *folds[0])

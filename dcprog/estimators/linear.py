@@ -15,9 +15,11 @@ import numpy as np
 from dcprog.algorithms.result import Result, Status
 from dcprog.errors import DataError
 from dcprog.estimators.base import Formulation, Grid, Iterated, LinearMethod, Method, Step, Stop, Trained, check_end
+from dcprog.estimators.outcomes import outcome, total_slack
+from dcprog.estimators.training import Training
 from dcprog.functions import ConvexFunction
 from dcprog.learning.rules import LinearRule
-from dcprog.learning.samples import check_positive_lam, trusted, varying
+from dcprog.learning.samples import check_positive_lam, varying
 from dcprog.methods.libsvm import LibsvmSolution, linear_by_libsvm
 from dcprog.models.fsv import fsv
 from dcprog.models.l1_svm import l1_svm
@@ -54,8 +56,8 @@ class LinearFormulation(LinearMethod, Formulation):
     _sparse = True
     weighting: str = "mean"
 
-    def _read(self, result: Result, X: Any, y: np.ndarray) -> Trained:
-        rule = without_constant_features(result.classifier, X)
+    def _read(self, result: Result, training: Training) -> Trained:
+        rule = without_constant_features(result.classifier, training.X)
         return Trained(result, rule, result.iterations, rule.selected(self.threshold))
 
 
@@ -90,7 +92,7 @@ class LinearSVM(LinearFormulation):
     """The linear SVM: min (1−λ) Σ cᵢξᵢ + λ/2 ‖w‖², (3). A convex QP.
 
     By default errors are summed, as printed: it is scikit-learn's ``SVC(kernel="linear", C=(1−λ)/λ)``, which
-    ``solver="libsvm"`` asks, as the published tables are computed: quicker, and less precise. Then ``result_`` is a
+    ``solver="libsvm"`` asks, as the published tables are computed: quicker, and less precise. Then ``outcome_`` is a
     :class:`~dcprog.methods.libsvm.LibsvmSolution`, and ``n_iter_`` is 0.
 
     >>> LinearSVM(lam=0.01).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).coef_.round(4)
@@ -103,27 +105,32 @@ class LinearSVM(LinearFormulation):
     _: KW_ONLY
     weighting: str = "sum"
 
-    def _train(self, X: Any, y: np.ndarray) -> Trained:
+    def _train(self, training: Training) -> Trained:
         if self.solver != LIBSVM:
-            return super()._train(X, y)
+            return super()._train(training)
         check_positive_lam(self.lam)
         if self.weighting != "sum":
             raise DataError(f"weighting is {self.weighting!r}, and libsvm sums the errors: pass 'sum', or another solver")
-        data = trusted(X, y)
-        found = linear_by_libsvm(data.X, data.y, (1.0 - self.lam) / self.lam, LONGEST)
-        check_end(type(self).__name__, Status.CONVERGED if found.converged else Status.ITERATION_LIMIT, advice=TOO_LONG)
-        rule = without_constant_features(LinearRule(found.w, found.b, data.classes), X)
-        return Trained(found, rule, 0, rule.selected(self.threshold))
+        data = training.data
+        found = linear_by_libsvm(data.X, data.y, (1.0 - self.lam) / self.lam * data.counts, LONGEST)
+        status = Status.STOPPED_BY_RULE if found.converged else Status.ITERATION_LIMIT
+        check_end(type(self).__name__, status, advice=TOO_LONG)
+        rule = without_constant_features(LinearRule(found.w, found.b, data.classes, data.names), data.X)
+        objective = (1.0 - self.lam) * total_slack(data.X @ rule.w + rule.b, data) + 0.5 * self.lam * float(rule.w @ rule.w)
+        arrays = {"w": rule.w, "b": rule.b}
+        result = outcome("svm", objective, arrays, rule, status=status, algorithm=LIBSVM, solver=LIBSVM)
+        return Trained(result, rule, 0, rule.selected(self.threshold), found)
 
     @property
     def n_support_(self) -> int:
         """The number of support vectors that libsvm found; other solvers give w, and no multipliers."""
-        if not isinstance(self.result_, LibsvmSolution):
+        found = getattr(self, "outcome_", None)
+        if self.solver != LIBSVM or not isinstance(found, LibsvmSolution):
             raise AttributeError(f"n_support_ is known with solver={LIBSVM!r} only, this is {self.solver!r}")
-        return len(self.result_.support)
+        return self._counted(found.support)
 
-    def _walk(self, grid: Grid, X: Any, y: np.ndarray) -> Iterator[Step]:
-        return Method._walk(self, grid, X, y) if self.solver == LIBSVM else super()._walk(grid, X, y)
+    def _walk(self, grid: Grid, training: Training) -> Iterator[Step]:
+        return Method._walk(self, grid, training) if self.solver == LIBSVM else super()._walk(grid, training)
 
 
 @dataclass(eq=False, repr=False)

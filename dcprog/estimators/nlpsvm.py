@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 import numpy as np
 
 from dcprog.algorithms.result import Status
 from dcprog.errors import unknown_name
 from dcprog.estimators.base import LinearMethod, Trained, check_end
-from dcprog.learning.samples import check_positive, trusted
+from dcprog.estimators.outcomes import outcome, total_slack
+from dcprog.estimators.training import Training
+from dcprog.learning.samples import Data, check_positive
 from dcprog.methods.nlpsvm import Separation, lp_svm, nlpsvm
 
 ALGORITHMS = ("exact", "printed")
@@ -43,7 +44,8 @@ class NLPSVM(LinearMethod):
     ----------
     coef_, intercept_ : ndarray
         w and −γ.
-    result_ : Separation
+    result_ : Result
+    outcome_ : Separation
     classifier_ : LinearRule
     n_iter_ : int
         Newton steps.
@@ -72,12 +74,28 @@ class NLPSVM(LinearMethod):
         if self.algorithm not in ALGORITHMS:
             raise unknown_name("algorithm", self.algorithm, ALGORITHMS)
 
-    def _train(self, X: Any, y: np.ndarray) -> Trained:
-        plane = lp_svm(trusted(X, y), None, self.nu) if self.algorithm == "exact" else self._printed(X, y)
-        return Trained(plane, plane.classifier, plane.steps, plane.classifier.selected(self.threshold))
+    def _train(self, training: Training) -> Trained:
+        data = training.data
+        plane = lp_svm(data, None, self.nu) if self.algorithm == "exact" else self._printed(data)
+        rule = plane.classifier
+        result = outcome(
+            "nlpsvm",
+            self.nu * total_slack(data.X @ rule.w + rule.b, data) + float(np.abs(rule.w).sum()),
+            {"w": rule.w, "gamma": plane.gamma, "u": plane.u},
+            rule,
+            status=_status(plane),
+            iterations=plane.steps,
+            algorithm=f"Newton ({self.algorithm})",
+            solver="none",
+        )
+        return Trained(result, rule, plane.steps, rule.selected(self.threshold), plane)
 
-    def _printed(self, X: Any, y: np.ndarray) -> Separation:
+    def _printed(self, data: Data) -> Separation:
         penalty = {"delta": self.delta, "epsilon": self.epsilon, "alpha": self.alpha}
-        plane = nlpsvm(trusted(X, y), None, self.nu, **penalty, tol=self.tol, max_iter=self.max_iter)
-        check_end(type(self).__name__, Status.CONVERGED if plane.converged else Status.ITERATION_LIMIT, advice=ADVICE)
+        plane = nlpsvm(data, None, self.nu, **penalty, tol=self.tol, max_iter=self.max_iter)
+        check_end(type(self).__name__, _status(plane), advice=ADVICE)
         return plane
+
+
+def _status(plane: Separation) -> Status:
+    return Status.CONVERGED if plane.converged else Status.ITERATION_LIMIT

@@ -12,9 +12,11 @@ from sklearn.utils.validation import check_non_negative
 from dcprog.algorithms.result import Result
 from dcprog.errors import DataError
 from dcprog.estimators.base import Iterated, Method, Trained
+from dcprog.estimators.outcomes import outcome, total_slack
+from dcprog.estimators.training import Training
 from dcprog.functions import ConvexFunction
 from dcprog.learning.kernels import Distances
-from dcprog.learning.samples import check_flag, trusted
+from dcprog.learning.samples import check_flag, dense
 from dcprog.methods.kernel_svm import kernel_svm
 from dcprog.models.alignment import alignment
 from dcprog.models.quadratic_fsv import quadratic_fsv
@@ -44,7 +46,10 @@ class QuadraticFSV(Iterated):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KernelMethod(Method):
-    """A classifier with one of the kernels of :func:`dcprog.models.alignment`, and with or without a bias."""
+    """A classifier with one of the kernels of :func:`dcprog.models.alignment`, and with or without a bias. X may be sparse;
+    distances of points are computed from a dense copy."""
+
+    _sparse = True
 
     kernel: str | Distances = "gaussian"
     sigma: float | None = None
@@ -55,21 +60,23 @@ class KernelMethod(Method):
         if self.bias is not None:
             check_flag(bias=self.bias)
 
-    def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        X, y = super()._checked(X, y)
+    def _checked(self, X: Any, y: Any, sample_weight: Any = None) -> Training:
+        training = super()._checked(X, y, sample_weight)
         if self.kernel == "chi2":
-            check_non_negative(X, f"{type(self).__name__} with the χ² kernel")
-        return X, y
+            check_non_negative(training.X, f"{type(self).__name__} with the χ² kernel")
+        return training
 
     @property
     def n_support_(self) -> int:
         """The number of support vectors."""
-        count: int = self.classifier_.n_support
-        return count
+        return self._counted(self.classifier_.support)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = self.kernel == "chi2"
+        # Without a bias the score is 0 far from all samples, as far as the fixed width σ makes it: features of another scale
+        # than standardised ones, as in scikit-learn's checks of class weights, are beyond that.
+        tags.classifier_tags.poor_score = self.kernel == "gaussian" and not self.bias
         return tags
 
 
@@ -88,7 +95,8 @@ class KernelSVM(KernelMethod):
 
     Attributes
     ----------
-    classifier_, result_ : KernelRule
+    classifier_ : KernelRule
+    result_ : Result
     n_support_ : int
 
     >>> X, y = [[0.0], [0.1], [3.0], [3.1], [6.0], [6.1]], ["in", "in", "out", "out", "in", "in"]
@@ -98,9 +106,15 @@ class KernelSVM(KernelMethod):
 
     lam: float = 0.5
 
-    def _train(self, X: Any, y: np.ndarray) -> Trained:
-        rule = kernel_svm(trusted(X, y), None, None, _cost("lam", self.lam), self.kernel, self.sigma, self.bias)
-        return Trained(rule, rule, 0, np.arange(X.shape[1]))
+    def _train(self, training: Training) -> Trained:
+        data, C = training.data, _cost("lam", self.lam)
+        rule = kernel_svm(data, None, None, C, self.kernel, self.sigma, self.bias)
+        a, Z = rule.coefficients, dense(data.X)
+        values = rule.kernel(Z, rule.vectors) @ a
+        objective = 0.5 * float(a @ values[rule.support]) + C * total_slack(values + rule.intercept, data)
+        arrays = {"alpha": a, "b": rule.intercept}
+        result = outcome("kernel_svm", objective, arrays, rule, algorithm="dual QP", solver="auto")
+        return Trained(result, rule, 0, np.arange(data.d))
 
 
 @dataclass(eq=False, repr=False)
@@ -149,14 +163,14 @@ class AlignmentSVM(KernelMethod, Iterated):
     def theta_(self) -> np.ndarray:
         return np.asarray(self.classifier_.kernel.theta)
 
-    def _read(self, result: Result, X: Any, y: np.ndarray) -> Trained:
-        theta = result["theta"]
-        if len(theta) != X.shape[1]:
+    def _read(self, result: Result, training: Training) -> Trained:
+        theta, data = result["theta"], training.data
+        if len(theta) != data.d:
             raise DataError(
-                f"the kernel has {len(theta)} elementary distances for {X.shape[1]} features, and so selects distances, not "
+                f"the kernel has {len(theta)} elementary distances for {data.d} features, and so selects distances, not "
                 "features: use dcprog.models.alignment itself"
             )
-        rule = kernel_svm(trusted(X, y), None, theta, _cost("lam_svm", self.lam_svm), self.kernel, self.sigma, self.bias)
+        rule = kernel_svm(data, None, theta, _cost("lam_svm", self.lam_svm), self.kernel, self.sigma, self.bias)
         return Trained(result, rule, result.iterations, rule.kernel.selected(self.threshold))
 
 

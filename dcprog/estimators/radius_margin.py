@@ -9,10 +9,12 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dcprog.algorithms.result import Status
+from dcprog.algorithms.result import Result, Status
 from dcprog.estimators.base import Method, SelectingMethod, Trained, check_end, half
-from dcprog.learning.samples import check_varying, trusted
-from dcprog.methods.radius_margin import Kernel, optimal_basis, r2w2
+from dcprog.estimators.outcomes import outcome
+from dcprog.estimators.training import Training
+from dcprog.learning.samples import check_varying
+from dcprog.methods.radius_margin import Basis, Kernel, Machine, Selection, optimal_basis, r2w2
 from dcprog.typing import Matrix
 
 
@@ -38,7 +40,9 @@ class R2W2(SelectingMethod):
 
     Attributes
     ----------
-    result_, classifier_ : Selection
+    result_ : Result
+        Its objective is the bound of the machine on the selected features.
+    outcome_, classifier_ : Selection
         The features, their σ, the machine trained on them, the bound in each round.
     n_iter_ : int
         Rounds.
@@ -55,11 +59,13 @@ class R2W2(SelectingMethod):
     ridge: float = 1.0
     solver: str = "auto"
 
-    def _train(self, X: Any, y: np.ndarray) -> Trained:
-        check_varying(type(self).__name__, X)
-        m = half(X) if self.m is None else self.m
-        found = r2w2(trusted(X, y), None, m, self.kernel, q=self.q, ridge=self.ridge, solver=self.solver)
-        return Trained(found, found, len(found.history), found.selected)
+    def _train(self, training: Training) -> Trained:
+        data = training.data
+        check_varying(type(self).__name__, data.X)
+        m = half(data.X) if self.m is None else self.m
+        found = r2w2(data, None, m, self.kernel, q=self.q, ridge=self.ridge, solver=self.solver)
+        result = _outcome("r2w2", found, found.machine, {"sigma": found.sigma}, Status.STOPPED_BY_RULE, self.solver)
+        return Trained(result, found, len(found.history), found.selected, found)
 
 
 @dataclass(eq=False, repr=False)
@@ -79,7 +85,9 @@ class RadiusMarginBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Metho
 
     Attributes
     ----------
-    result_, classifier_ : Basis
+    result_ : Result
+        Its objective is the bound of the machine on z.
+    outcome_, classifier_ : Basis
         W, S, the machine, the bound after each step, and why the run ended.
     n_iter_ : int
 
@@ -104,16 +112,26 @@ class RadiusMarginBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Metho
         Z: Matrix = self.classifier_.transform(validate_data(self, X, reset=False, dtype=np.float64))
         return Z
 
-    def _train(self, X: Any, y: np.ndarray) -> Trained:
-        check_varying(type(self).__name__, X)
-        m = min(half(X), max(1, len(X) - 1)) if self.m is None else self.m
-        found = optimal_basis(
-            trusted(X, y), None, m, self.kernel, ridge=self.ridge, solver=self.solver, max_iter=self.max_iter
-        )
+    def _train(self, training: Training) -> Trained:
+        data = training.data
+        check_varying(type(self).__name__, data.X)
+        m = min(half(data.X), max(1, data.n - 1)) if self.m is None else self.m
+        found = optimal_basis(data, None, m, self.kernel, ridge=self.ridge, solver=self.solver, max_iter=self.max_iter)
         limited = found.stopped.value == Status.ITERATION_LIMIT.value
-        check_end(type(self).__name__, Status.ITERATION_LIMIT if limited else Status.CONVERGED)
-        return Trained(found, found, len(found.history) - 1)
+        status = Status.ITERATION_LIMIT if limited else Status.STOPPED_BY_RULE
+        check_end(type(self).__name__, status)
+        result = _outcome("radius_margin_basis", found, found.machine, {"W": found.W, "S": found.S}, status, self.solver)
+        return Trained(result, found, len(found.history) - 1, outcome=found)
 
     @property
     def _n_features_out(self) -> int:
         return int(self.classifier_.S.shape[1])
+
+
+def _outcome(
+    name: str, found: Selection | Basis, machine: Machine, arrays: dict[str, Any], status: Status, solver: str
+) -> Result:
+    """The bound R²‖w‖² of the machine that was trained, and what was learned."""
+    arrays = {**arrays, "alpha": machine.coefficients, "b": machine.b}
+    how: dict[str, Any] = {"iterations": len(found.history), "algorithm": "L-BFGS", "solver": solver, "status": status}
+    return outcome(name, machine.bound.value, arrays, found, **how)

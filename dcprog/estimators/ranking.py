@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from dcprog.estimators.base import LinearMethod, Trained
-from dcprog.learning.samples import trusted
+from dcprog.estimators.outcomes import outcome
+from dcprog.estimators.training import Training
 from dcprog.methods.svm_ranking import svm_ranking
 
 
@@ -32,7 +33,9 @@ class SVMRanking(LinearMethod):
     ----------
     coef_, intercept_ : ndarray
         w, zero where a feature is not selected, and b.
-    result_ : Ranking
+    result_ : Result
+        Its objective is the validation error with the features selected.
+    outcome_ : Ranking
         The order of the features, and the validation error with the first k of them.
     classifier_ : LinearRule
     n_iter_ : int
@@ -51,14 +54,24 @@ class SVMRanking(LinearMethod):
     validation_fraction: float = 0.5
     random_state: Any = None
 
-    def _train(self, X: Any, y: np.ndarray) -> Trained:
+    def _train(self, training: Training) -> Trained:
+        codes, counts = np.unique(training.y, return_inverse=True, return_counts=True)[1:]
+        alone = counts[codes] == 1  # the only sample of a class trains and validates
         train, validation = train_test_split(
-            np.arange(len(y)), test_size=self.validation_fraction, stratify=y, random_state=self.random_state
+            np.flatnonzero(~alone),
+            test_size=self.validation_fraction,
+            stratify=training.y[~alone],
+            random_state=self.random_state,
         )
-        return self._rank(X, y, train, validation)
+        both = np.flatnonzero(alone)
+        return self._rank(training, np.concatenate([train, both]), np.concatenate([validation, both]))
 
-    def _rank(self, X: Any, y: np.ndarray, train: np.ndarray, validation: np.ndarray) -> Trained:
+    def _rank(self, training: Training, train: np.ndarray, validation: np.ndarray) -> Trained:
         """Rank by some of the samples, and validate by others."""
-        first, second = (trusted(X[rows], y[rows]) for rows in (train, validation))
-        found = svm_ranking(first, None, second, None, lam=self.lam)
-        return Trained(found, found.classifier, len(found.errors), found.selected)
+        first, second = (training.part(rows).weighed(self.class_weight) for rows in (train, validation))
+        found = svm_ranking(first.data, None, second.data, None, lam=self.lam)
+        rule, tried = found.classifier, len(found.errors)
+        arrays = {"w": rule.w, "b": rule.b}
+        how: dict[str, Any] = {"iterations": tried, "algorithm": "ranking", "solver": "libsvm"}
+        result = outcome("svm_ranking", float(found.errors.min()), arrays, rule, **how)
+        return Trained(result, rule, tried, found.selected, found)

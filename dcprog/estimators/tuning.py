@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,6 +24,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from dcprog.errors import DataError
 from dcprog.estimators.base import ENDED, Grid, Method, Point, Step, Trained
+from dcprog.estimators.training import Training
 from dcprog.machine.processes import serve
 from dcprog.typing import Mask, Matrix, Vector
 
@@ -53,6 +55,9 @@ class TunedMethod(Method):
     n_jobs : int, optional
         Processes that joblib may start; each walks the paths of some folds.
 
+    Samples of a weight count with it in training and in scores, unless ``scoring`` is a function without ``sample_weight``.
+    With ``calibration`` the parameters chosen on all samples are taken in its folds, too.
+
     Attributes
     ----------
     best_params_, best_score_, best_index_
@@ -71,24 +76,29 @@ class TunedMethod(Method):
     _prefer: ClassVar[tuple[str, ...]] = ("lam",)
     cv: Any = None
     scoring: Any = None
-    n_jobs: int | None = None
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Choose the parameters by cross-validation, then train on all of (X, y)."""
-        X, y = self._checked(X, y)
-        folds = list(check_cv(self.cv, y, classifier=True).split(X, y))
-        before = self._chosen_before(X, y, folds)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
+        """Choose the parameters by cross-validation, then train on all of (X, y); ``groups`` go to the splitter ``cv``."""
+        training = self._checked(X, y, sample_weight)
+        folds = list(check_cv(self.cv, training.y, classifier=True).split(training.X, training.y, groups))
+        before = self._chosen_before(training, folds)
         grid = {name: self._values(name) for name in self._grid if name not in before}
-        found = self._validated(self._judged(before), grid, X, y, folds)
+        found = self._validated(self._judged(before), grid, training, folds)
         self.best_index_ = found.best(lambda point: tuple(point[name] for name in self._prefer))
         self.best_params_ = {**before, **found.points[self.best_index_]}
         self.best_score_ = float(found.mean[self.best_index_])
         self.cv_results_ = found.table()
         self.selected_shares_ = found.selected.mean(axis=0)
         began = time.process_time()
-        trained = self._final(self._configured(self.best_params_), X, y, folds)
+        trained = self._final(self._configured(self.best_params_), training, folds)
         self.refit_time_ = time.process_time() - began
-        return self._accept(trained)
+        self._accept(trained)
+        self.sample_origin_ = training.weighed(self.class_weight).origin
+        return self._calibrate(training)
+
+    def _uncalibrated(self) -> Method:
+        plain: Method = self._configured(self.best_params_).set_params(calibration=None)
+        return plain
 
     def _configured(self, chosen: Point) -> Any:
         """The method with these parameters, the others as they are given here."""
@@ -102,13 +112,13 @@ class TunedMethod(Method):
         machine: Method = self._configured(before)
         return machine
 
-    def _chosen_before(self, X: Any, y: np.ndarray, folds: Folds) -> Point:
+    def _chosen_before(self, training: Training, folds: Folds) -> Point:
         """Parameters that are chosen before the others: none."""
         return {}
 
-    def _final(self, method: Any, X: Any, y: np.ndarray, folds: Folds) -> Trained:
+    def _final(self, method: Any, training: Training, folds: Folds) -> Trained:
         """The training with the chosen parameters, on all samples."""
-        trained: Trained = method._train(X, y)
+        trained: Trained = method._train(training.weighed(self.class_weight))
         return trained
 
     def _values(self, name: str) -> list[float]:
@@ -118,10 +128,10 @@ class TunedMethod(Method):
             raise DataError(f"{name} is {given!r}: pass a non-empty list of values to choose from, or None for the paper's")
         return values
 
-    def _validated(self, method: Method, grid: Grid, X: Any, y: np.ndarray, folds: Folds) -> Validation:
+    def _validated(self, method: Method, grid: Grid, training: Training, folds: Folds) -> Validation:
         score = check_scoring(method, scoring=self.scoring)
         workers = Parallel(n_jobs=self.n_jobs, initializer=serve, initargs=(os.getpid(),))
-        runs = workers(delayed(trials)(method, grid, X, y, *fold, score) for fold in folds)
+        runs = workers(delayed(trials)(method, grid, training, *fold, score) for fold in folds)
         found = Validation(*(np.array([[trial[part] for trial in run] for run in runs]) for part in range(PARTS)))
         if found.limited.any():
             message = f"{found.limited.sum()} of {found.limited.size} runs in cross-validation have not converged"
@@ -143,23 +153,37 @@ PARTS = len(Trial._fields)
 
 
 def trials(
-    method: Method, grid: Grid, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray, score: Callable[..., float]
+    method: Method, grid: Grid, training: Training, train: np.ndarray, test: np.ndarray, score: Callable[..., float]
 ) -> list[Trial]:
     """Train at every point of the grid on some of the samples, which were checked before, and score on others."""
     made = []
-    for machine, (point, trained, status) in along(method, grid, X[train], y[train]):
-        selected = np.zeros(X.shape[1], dtype=bool)
+    others = training.part(test)
+    counts = {"sample_weight": others.weights} if others.weights is not None and takes_weights(score) else {}
+    for machine, (point, trained, status) in along(method, grid, training.part(train)):
+        selected = np.zeros(others.X.shape[1], dtype=bool)
         selected[trained.selected] = True
-        made.append(Trial(point, float(score(machine, X[test], y[test])), selected, trained.n_iter, status not in ENDED))
+        value = float(score(machine, others.X, others.y, **counts))
+        made.append(Trial(point, value, selected, trained.n_iter, status not in ENDED))
     return made
 
 
-def along(method: Method, grid: Grid, X: Any, y: np.ndarray) -> Iterator[tuple[Method, Step]]:
+def takes_weights(score: Callable[..., float]) -> bool:
+    """Whether a scorer takes ``sample_weight``: scikit-learn's do, functions of (machine, X, y) need not.
+
+    >>> takes_weights(lambda machine, X, y: 0.0), takes_weights(lambda machine, X, y, sample_weight=None: 0.0)
+    (False, True)
+    """
+    parameters = signature(score).parameters.values()
+    return any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def along(method: Method, grid: Grid, training: Training) -> Iterator[tuple[Method, Step]]:
     """The method at every point of the grid, on checked samples: one machine, which holds what each step has trained."""
     machine = clone(method)
-    machine.n_features_in_ = X.shape[1]
-    machine._take_classes(y)
-    for step in machine._walk(grid, X, y):
+    training = training.weighed(machine.class_weight)
+    machine.n_features_in_ = training.X.shape[1]
+    machine._take_classes(training.y)
+    for step in machine._walk(grid, training):
         machine._accept(step.trained)
         yield machine, step
 

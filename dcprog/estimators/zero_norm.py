@@ -7,10 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from dcprog.algorithms.result import Status
 from dcprog.estimators.base import LinearMethod, Trained, check_end, half
+from dcprog.estimators.outcomes import margin_slacks, outcome
+from dcprog.estimators.training import Training
 from dcprog.learning.multiclass import check_constraints
-from dcprog.learning.samples import Samples, check_flag, check_nonnegative, check_varying, trusted_samples
+from dcprog.learning.samples import Samples, check_flag, check_nonnegative, check_varying, varying
 from dcprog.methods.zero_norm import NotSeparableError, arom_iterates, arom_reduced, converge, retrain, rfe_features
+from dcprog.methods.zero_norm.iterates import Iterate
+from dcprog.typing import Indices
+
+FINAL = "one_vs_rest"
+"""The machine of several classes that SVMRFE trains on the features that are left: those that ranked them."""
 
 
 @dataclass(eq=False, repr=False)
@@ -18,7 +26,7 @@ class AROM(LinearMethod):
     """Approximation of the zero norm: min ‖w‖₀ + λ e'ξ subject to D(Xw + be) + ξ ≥ e, ξ ≥ 0, by multiplicative updates.
 
     Of more than two classes the zero norm is joint, ‖Σₖ|wₖ|‖₀: a feature counts once, whichever classes use it (section
-    3.3). With ``norm=1`` X may be sparse, and stays so.
+    3.3). X may be sparse. With ``norm=1`` it stays so; with ``norm=2`` each step has a dense copy of the features left.
 
     Parameters
     ----------
@@ -40,7 +48,9 @@ class AROM(LinearMethod):
     ----------
     coef_, intercept_ : ndarray
         w and b; one row a class if there are more than two.
-    result_ : Iterate
+    result_ : Result
+        Its objective is ‖w‖₀ + λ e'ξ at the classifier.
+    outcome_ : Iterate
         The last one.
     classifier_ : LinearRule, or ArgmaxRule of more than two classes
     n_iter_ : int
@@ -52,6 +62,7 @@ class AROM(LinearMethod):
     """
 
     _multi_class = True
+    _sparse = True
 
     r: int | None = None
     _: KW_ONLY
@@ -67,11 +78,11 @@ class AROM(LinearMethod):
         check_nonnegative(tol=self.tol)
         check_constraints(self.constraints)
 
-    def _train(self, X: Any, y: np.ndarray) -> Trained:
+    def _train(self, training: Training) -> Trained:
         if self.r is not None:
-            check_varying(type(self).__name__, X)
+            check_varying(type(self).__name__, training.X)
         try:
-            return self._update(trusted_samples(X, y))
+            return self._update(training.samples)
         except NotSeparableError as error:
             error.args = ("no hyperplane separates the classes, and lam=None allows no slacks: pass a number, as lam=1.0",)
             raise
@@ -83,29 +94,39 @@ class AROM(LinearMethod):
                 arom_iterates(samples, None, norm=self.norm, lam=self.lam, **how), self.tol, self.max_iter
             )
             check_end(type(self).__name__, status)
-            return Trained(last, last.classifier, last.iteration, last.features)
+            return self._found(samples, last.classifier, last, status, last.features)
         last, features = arom_reduced(samples, None, self.r, norm=self.norm, lam=self.lam, **how)
         rule = retrain(samples, None, features, p=self.norm, lam=np.inf if self.lam is None else self.lam, **how)
-        return Trained(last, rule, last.iteration, features)
+        return self._found(samples, rule, last, Status.STOPPED_BY_RULE, features)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.norm == 1
-        return tags
+    def _found(self, samples: Samples, rule: Any, last: Iterate, status: Status, features: Indices) -> Trained:
+        slacks, counts = margin_slacks(rule, samples, self.constraints)
+        result = outcome(
+            "arom",
+            len(features) + (0.0 if self.lam is None else self.lam * float(counts @ slacks)),
+            {"w": rule.w, "b": rule.b},
+            rule,
+            status=status,
+            iterations=last.iteration,
+            algorithm=f"ℓ{self.norm}-AROM",
+            solver=self.solver,
+            violation=float(slacks.max()) if self.lam is None else 0.0,
+        )
+        return Trained(result, rule, last.iteration, features, last)
 
 
 @dataclass(eq=False, repr=False)
 class SVMRFE(LinearMethod):
     """Recursive feature elimination: train the SVM, drop the features with the smallest Σₖ wₖⱼ², until r are left.
 
-    Of more than two classes, k runs over SVMs of one against the rest. scikit-learn's RFE with SVC does the same where its
-    SVC returns, which it does not from hard margins on classes that are not separable, and there a fractional step is a
-    share of all features, where this one halves those that are left.
+    Of more than two classes, k runs over SVMs of one against the rest. X may be sparse; a dense copy is trained on.
+    scikit-learn's RFE with SVC does the same where its SVC returns, which it does not from hard margins on classes that are
+    not separable, and there a fractional step is a share of all features, where this one halves those that are left.
 
     Parameters
     ----------
     r : int, optional
-        How many features to select, by default half.
+        How many features to select, by default half, and two where there are.
     halving : bool
         Drop half of the features at a time, not one.
     lam : float
@@ -117,7 +138,9 @@ class SVMRFE(LinearMethod):
     ----------
     coef_, intercept_ : ndarray
         Of the SVM on the selected features, w zero for the others; one row a class if there are more than two.
-    result_, classifier_ : LinearRule, or ArgmaxRule of more than two classes
+    classifier_ : LinearRule, or ArgmaxRule of more than two classes
+    result_ : Result
+        Its objective is that of the SVM on the selected features, ½‖w‖² + λ e'ξ; for λ = ∞ its ½‖w‖².
     n_iter_ : int
         Features dropped.
 
@@ -128,6 +151,7 @@ class SVMRFE(LinearMethod):
     """
 
     _multi_class = True
+    _sparse = True
 
     r: int | None = None
     _: KW_ONLY
@@ -139,10 +163,16 @@ class SVMRFE(LinearMethod):
         super()._check_parameters()
         check_flag(halving=self.halving)
 
-    def _train(self, X: Any, y: np.ndarray) -> Trained:
-        check_varying(type(self).__name__, X)
-        r = half(X) if self.r is None else self.r
-        samples = trusted_samples(X, y)
+    def _train(self, training: Training) -> Trained:
+        samples = training.samples
+        check_varying(type(self).__name__, samples.X)
+        r = max(half(samples.X), min(2, int(varying(samples.X).sum()))) if self.r is None else self.r
         features = rfe_features(samples, None, r, halving=self.halving, lam=self.lam, solver=self.solver)
-        rule = retrain(samples, None, features, lam=self.lam, constraints="one_vs_rest", solver=self.solver)
-        return Trained(rule, rule, X.shape[1] - r, features)
+        rule = retrain(samples, None, features, lam=self.lam, constraints=FINAL, solver=self.solver)
+        objective, dropped = 0.5 * float(np.sum(rule.w**2)), samples.X.shape[1] - r
+        if np.isfinite(self.lam):
+            slacks, counts = margin_slacks(rule, samples, FINAL)
+            objective += self.lam * float(counts @ slacks)
+        arrays = {"w": rule.w, "b": rule.b}
+        how: dict[str, Any] = {"iterations": dropped, "algorithm": "elimination", "solver": self.solver}
+        return Trained(outcome("svm_rfe", objective, arrays, rule, **how), rule, dropped, features)

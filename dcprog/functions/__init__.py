@@ -9,6 +9,8 @@ from dcprog.functions.affine import OfAffine
 from dcprog.functions.base import ConvexFunction, Epigraph, QuadraticForm
 from dcprog.functions.compose import OfSum
 from dcprog.functions.conic import ConicForm
+from dcprog.functions.continued import Continued
+from dcprog.functions.each import Each
 from dcprog.functions.losses import Hinge, Huber, Logistic, Loss, SquaredHinge, SquaredNorm
 from dcprog.functions.norms import GroupNorm, Norm2
 from dcprog.functions.penalties import (
@@ -36,7 +38,9 @@ __all__ = [
     "SCAD",
     "CappedL1",
     "ConicForm",
+    "Continued",
     "ConvexFunction",
+    "Each",
     "Entropy",
     "Epigraph",
     "Exponential",
@@ -99,7 +103,7 @@ def catalogue() -> list[Entry]:
     Logarithmic(eps=0.01)   −ρ(v), ρ(v) = Σⱼ ln(1 + vⱼ/ε): the logarithmic penalty of AROM.
     """
     penalties = (Exponential, Logarithmic, Lp, CappedL1, SCAD, MCP, L1MinusL2, Remainder)
-    smooth = (Linear, Quadratic, LogSumExp, SumExp, QuadOverLin, Entropy)
+    smooth = (Linear, Quadratic, LogSumExp, SumExp, QuadOverLin, Entropy, Continued)
     losses = (SquaredNorm, Huber, SquaredHinge, Logistic, Hinge)
     polyhedral = (PiecewiseMaximum, L1Norm, MaxNorm, LargestSum)
     norms = (Norm2, GroupNorm, LargestEigenvalue, NuclearNorm)

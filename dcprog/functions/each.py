@@ -102,7 +102,18 @@ def _norms(function: ConvexFunction, Y: Matrix) -> tuple[Vector, Matrix]:
     largest = np.abs(Y).max(axis=1, initial=0.0, keepdims=True)
     scaled = Y / np.where(largest > 0, largest, 1.0)
     lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
-    return (largest * lengths).ravel(), scaled / np.where(lengths > 0, lengths, 1.0)
+    slopes = scaled / np.where(lengths > 0, lengths, 1.0)
+    (none,) = np.nonzero(lengths.ravel() == 0)
+    if none.size:  # 0 is a subgradient, too, but one that leads nowhere: two points that coincide never part
+        slopes[none] = _directions(none, Y.shape[1])
+    return (largest * lengths).ravel(), slopes
+
+
+def _directions(which: Indices, size: int) -> Matrix:
+    """Vectors of length 1 that are special in no way, the same for the same number."""
+    directions = np.array([np.random.default_rng(k).normal(size=size) for k in which.tolist()])
+    unit: Matrix = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    return unit
 
 
 def _squares(function: ConvexFunction, Y: Matrix) -> tuple[Vector, Matrix]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -29,20 +29,32 @@ FAR = 1e4
 """Up to this ‖x‖²/2σ² :class:`GaussianSum` gives exponents right to 1e-11; beyond it :class:`BlockSum` is taken."""
 
 
-def kernel_sum(distances: Distances, X: Matrix, Z: Matrix | None = None, *, memory: float = 1e9) -> KernelSum:
-    """Σᵢⱼ K_θ(xᵢ, zⱼ) in the fastest way that is exact; without ``Z`` over all pairs (i, j) of rows of X, also i = j.
+def kernel_sum(
+    distances: Distances,
+    X: Matrix,
+    Z: Matrix | None = None,
+    *,
+    counts: Counts = None,
+    memory: float = 1e9,
+) -> KernelSum:
+    """Σᵢⱼ sᵢ tⱼ K_θ(xᵢ, zⱼ) in the fastest way that is exact; without ``Z`` over all pairs (i, j) of rows of X, also i = j.
 
-    ``distances`` are those of :mod:`dcprog.learning.kernels` or the caller's own, ``memory`` is that of :class:`BlockSum`.
+    ``distances`` are those of :mod:`dcprog.learning.kernels` or the caller's own, ``counts`` is (s, t), how often the points
+    count, by default once, and ``memory`` is that of :class:`BlockSum`.
 
     >>> f = kernel_sum(Gaussian(sigma=1.0), np.array([[0.0], [2.0]]), np.array([[1.0]]))
     >>> f.value(np.array([2.0])), 2 * np.exp(-1)
     (0.7357..., np.float64(0.7357...))
     """
     if isinstance(distances, Gaussian):
-        by_products = GaussianSum(distances, X, Z)
+        by_products = GaussianSum(distances, X, Z, counts=counts)
         if by_products.exact:
             return by_products
-    return BlockSum(distances, X, Z, memory=memory)
+    return BlockSum(distances, X, Z, counts=counts, memory=memory)
+
+
+Counts: TypeAlias = tuple[Vector, Vector] | None
+"""How often each x and each z counts."""
 
 
 class Evaluation(NamedTuple):
@@ -55,15 +67,16 @@ class Evaluation(NamedTuple):
 
 
 class KernelSum(ConvexFunction):
-    """f(θ) = Σᵢⱼ exp(−Σₖ θₖ Dₖ(xᵢ, zⱼ)): what both ways to compute it share."""
+    """f(θ) = Σᵢⱼ sᵢ tⱼ exp(−Σₖ θₖ Dₖ(xᵢ, zⱼ)): what both ways to compute it share."""
 
     dimension: int
 
-    def __init__(self, distances: Distances, X: Matrix, Z: Matrix | None = None) -> None:
+    def __init__(self, distances: Distances, X: Matrix, Z: Matrix | None = None, *, counts: Counts = None) -> None:
         self.distances = distances
         self.X = points("X", X)
         self.Z = self.X if Z is None else points("Z", Z)
         self.one_set = Z is None
+        self.counts = counts
         if self.X.shape[1] != self.Z.shape[1]:
             raise DataError(f"X has {self.X.shape[1]} features and Z has {self.Z.shape[1]}: pass points of the same space")
         self.dimension = pair_distances(distances, self.X[:1], self.Z[:1]).shape[2]
@@ -97,12 +110,13 @@ class KernelSum(ConvexFunction):
 
     def expand(self, x: Sequence[Any], exp: Any, log: Any) -> Any:
         D = pair_distances(self.distances, self.X, self.Z).reshape(-1, self.dimension)
-        return sum(exp(-sum(c * xk for c, xk in zip(row, x, strict=True))) for row in D)
+        times = np.ones(len(D)) if self.counts is None else np.outer(*self.counts).ravel()
+        return sum(t * exp(-sum(c * xk for c, xk in zip(row, x, strict=True))) for t, row in zip(times, D, strict=True))
 
 
 @proved
 class BlockSum(KernelSum):
-    """f(θ) = Σᵢⱼ exp(−Σₖ θₖ Dₖ(xᵢ, zⱼ)) for any elementary distances, by blocks of pairs.
+    """f(θ) = Σᵢⱼ sᵢ tⱼ exp(−Σₖ θₖ Dₖ(xᵢ, zⱼ)) for any elementary distances, by blocks of pairs.
 
     Up to ``memory`` bytes of distances are kept; the others are computed again in each evaluation, which for the χ² kernel
     takes five times as long. Of one set (no ``Z``) each pair is visited once.
@@ -113,8 +127,16 @@ class BlockSum(KernelSum):
     (4.0, array([-2., -4.]), [[2.0, 4.0], [4.0, 8.0]])
     """
 
-    def __init__(self, distances: Distances, X: Matrix, Z: Matrix | None = None, *, memory: float = 1e9) -> None:
-        super().__init__(distances, X, Z)
+    def __init__(
+        self,
+        distances: Distances,
+        X: Matrix,
+        Z: Matrix | None = None,
+        *,
+        counts: Counts = None,
+        memory: float = 1e9,
+    ) -> None:
+        super().__init__(distances, X, Z, counts=counts)
         self._rows = list(self._cut())
         self._kept: list[Matrix] = []
         for rows in self._rows:  # all of them, so that every distance is checked
@@ -173,12 +195,15 @@ class BlockSum(KernelSum):
                 times = 2 * np.triu(np.ones((size, len(Z))), 1) + np.eye(size, len(Z))
             else:
                 times = np.ones((rows.stop - rows.start, len(Z)))
+            if self.counts is not None:
+                s, t = self.counts
+                times = times * np.outer(s[rows], t[rows.start :] if self.one_set else t)
             yield D, times.ravel()
 
 
 @proved
 class GaussianSum(KernelSum):
-    """f(θ) = Σᵢⱼ exp(−Σₖ θₖ (xᵢₖ − zⱼₖ)²/2σ²) by matrix products, in O(nmd) operations and O(nm) memory.
+    """f(θ) = Σᵢⱼ sᵢ tⱼ exp(−Σₖ θₖ (xᵢₖ − zⱼₖ)²/2σ²) by matrix products, in O(nmd) operations and O(nm) memory.
 
     The squares are multiplied out, so that pairs only occur in products of the n × m kernel matrix W with the points. Such
     sums cancel where ‖x − z‖ ≪ ‖x‖: points are centred first, and :attr:`exact` tells whether that is enough.
@@ -190,8 +215,8 @@ class GaussianSum(KernelSum):
 
     distances: Gaussian
 
-    def __init__(self, distances: Gaussian, X: Matrix, Z: Matrix | None = None) -> None:
-        super().__init__(distances, X, Z)
+    def __init__(self, distances: Gaussian, X: Matrix, Z: Matrix | None = None, *, counts: Counts = None) -> None:
+        super().__init__(distances, X, Z, counts=counts)
         # One row per feature, centred and scaled so that Dₖ = (xₖ − zₖ)².
         scale, centre = 1 / (distances.sigma * np.sqrt(2)), np.concatenate([self.X, self.Z]).mean(axis=0)
         self._x = np.ascontiguousarray(scale * (self.X - centre).T)
@@ -233,6 +258,9 @@ class GaussianSum(KernelSum):
         with blas_threads(self._operations):
             W = self._exponent(x)
             np.exp(W, out=W)
+            if self.counts is not None:
+                W *= self.counts[0][:, None]
+                W *= self.counts[1]
             sums, WZ, r, c = self._transposed(W)
         return Evaluation(x, float(r.sum()), -sums, (W, WZ, r, c))
 

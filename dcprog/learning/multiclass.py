@@ -66,6 +66,17 @@ def margin_rows(samples: Samples, constraints: str) -> tuple[Sparse, Sparse]:
     return sp.csc_array(M), sp.csc_array(B)
 
 
+def rows_of_samples(samples: Samples, constraints: str) -> Indices:
+    """The position of the sample that each of the margin constraints of :func:`margin_rows` is about.
+
+    >>> samples = Samples(np.array([[5.0], [7.0]]), np.array([0, 1]), np.array(["a", "b", "c"]), None)
+    >>> rows_of_samples(samples, "weston_watkins"), rows_of_samples(samples, "one_vs_rest")
+    (array([0, 0, 1, 1]), array([0, 1, 0, 1, 0, 1]))
+    """
+    check_constraints(constraints)
+    return CONSTRAINTS[constraints](samples.codes, len(samples.classes))[0]
+
+
 def check_constraints(constraints: str) -> None:
     """The name is a known one."""
     if not (isinstance(constraints, str) and constraints in CONSTRAINTS):

@@ -27,6 +27,13 @@ class Data:
     """The labels that −1 and +1 stand for."""
     names: tuple[str, ...] | None
     """Names of the features, if X had them."""
+    weights: Vector | None = None
+    """How often each sample counts, > 0; None where each counts once."""
+
+    @property
+    def counts(self) -> Vector:
+        """The weights as a vector in any case."""
+        return np.ones(self.n) if self.weights is None else self.weights
 
     @property
     def n(self) -> int:
@@ -58,32 +65,39 @@ def check_data(X: Any, y: Any) -> Data:
     samples = check_samples(X, y)
     if len(samples.classes) != 2:
         raise DataError(f"y has {len(samples.classes)} class(es), expected 2: these formulations separate two classes")
-    return Data(samples.X, np.where(samples.codes == 1, 1.0, -1.0), (samples.classes[0], samples.classes[1]), samples.names)
+    signs = np.where(samples.codes == 1, 1.0, -1.0)
+    return Data(samples.X, signs, (samples.classes[0], samples.classes[1]), samples.names, samples.weights)
 
 
-def trusted(X: Any, y: np.ndarray) -> Data:
+def trusted(X: Any, y: np.ndarray, weights: Vector | None = None, names: tuple[str, ...] | None = None) -> Data:
     """(X, y) of two classes that somebody else has checked, as scikit-learn does: X of finite floats, one label a sample.
 
     >>> trusted(np.array([[0.0], [1.0]]), np.array(["a", "b"])).y
     array([-1.,  1.])
     """
-    return check_data(trusted_samples(X, y), None)
+    return check_data(trusted_samples(X, y, weights, names), None)
 
 
 class Samples(NamedTuple):
-    """n samples in the rows of X, sample i of the class ``classes[codes[i]]``."""
+    """n samples in the rows of X, sample i of the class ``classes[codes[i]]``, which counts ``weights[i]`` times."""
 
     X: Any
     codes: Indices
     classes: np.ndarray
     names: tuple[str, ...] | None
+    weights: Vector | None = None
+
+    @property
+    def counts(self) -> Vector:
+        """The weights as a vector in any case."""
+        return np.ones(len(self.codes)) if self.weights is None else self.weights
 
 
-def trusted_samples(X: Any, y: np.ndarray) -> Samples:
+def trusted_samples(X: Any, y: np.ndarray, weights: Vector | None = None, names: tuple[str, ...] | None = None) -> Samples:
     """The same as :func:`trusted` for any number of classes."""
     _check_size(X)
     classes, codes = np.unique(y, return_inverse=True)
-    return Samples(sp.csr_array(X) if sp.issparse(X) else X, codes, classes, None)
+    return Samples(sp.csr_array(X) if sp.issparse(X) else X, codes, classes, names, weights)
 
 
 def check_samples(X: Any, y: Any) -> Samples:
@@ -95,7 +109,7 @@ def check_samples(X: Any, y: Any) -> Samples:
     if isinstance(X, Samples):
         return X
     if isinstance(X, Data):
-        return Samples(X.X, np.where(X.y > 0, 1, 0), np.array(X.classes), X.names)
+        return Samples(X.X, np.where(X.y > 0, 1, 0), np.array(X.classes), X.names, X.weights)
     names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
     X = check_matrix(X)
     if 0 in X.shape:

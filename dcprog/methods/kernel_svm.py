@@ -35,6 +35,8 @@ class KernelRule(Classifier):
     coefficients: Vector
     intercept: float
     classes: tuple[Any, Any]
+    support: Indices
+    """Positions of the support vectors among the training points."""
 
     @property
     def n_support(self) -> int:
@@ -77,8 +79,8 @@ def kernel_svm(
         raise ConvexityError(
             "K_θ has a negative eigenvalue, so exp(−θ'D) is no kernel for a support vector machine: change D"
         )
-    support, coefficients, b = train(K, data.y, C)
-    return KernelRule(weighted, Z[support], coefficients, b, data.classes)
+    support, coefficients, b = train(K, data.y, C * data.counts)
+    return KernelRule(weighted, Z[support], coefficients, b, data.classes, support)
 
 
 def _weights(theta: Any, distances: Distances, Z: Matrix) -> Vector:
@@ -86,13 +88,13 @@ def _weights(theta: Any, distances: Distances, Z: Matrix) -> Vector:
     return np.ones(d) if theta is None else nonnegative("theta", theta, d)
 
 
-def _without_bias(K: Matrix, y: Vector, C: float) -> tuple[Indices, Vector, float]:
+def _without_bias(K: Matrix, y: Vector, C: Vector) -> tuple[Indices, Vector, float]:
     alpha = svm_dual(K, y, C, bias=False)
     # Interior-point solvers return no exact zeros. αᵢ times its multiplier is 0: the smaller of the two counts as 0.
     support = np.flatnonzero(alpha / C > y * (K @ (y * alpha)) - 1)
     return support, (y * alpha)[support], 0.0
 
 
-def _libsvm(K: Matrix, y: Vector, C: float) -> tuple[Indices, Vector, float]:
+def _libsvm(K: Matrix, y: Vector, C: Vector) -> tuple[Indices, Vector, float]:
     svm = quiet_svc("precomputed", K, y, C, tol=1e-6)
     return svm.support_.astype(np.int64), svm.dual_coef_[0], float(svm.intercept_[0])

@@ -22,8 +22,8 @@ class LibsvmSolution:
     converged: bool
 
 
-def linear_by_libsvm(X: Any, y: Vector, C: float, max_iter: int) -> LibsvmSolution:
-    """min ½‖w‖² + C Σξᵢ subject to D(Xw + be) + ξ ≥ e, ξ ≥ 0, in libsvm's own precision, 1e-3.
+def linear_by_libsvm(X: Any, y: Vector, C: float | Vector, max_iter: int) -> LibsvmSolution:
+    """min ½‖w‖² + Σ Cᵢξᵢ subject to D(Xw + be) + ξ ≥ e, ξ ≥ 0, in libsvm's own precision, 1e-3.
 
     >>> found = linear_by_libsvm(np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0]), 99.0, 1000)
     >>> found.w.round(3), round(found.b, 3), found.support, found.converged
@@ -35,8 +35,8 @@ def linear_by_libsvm(X: Any, y: Vector, C: float, max_iter: int) -> LibsvmSoluti
     return LibsvmSolution(np.ravel(w), float(machine.intercept_[0]), support, machine.fit_status_ == 0)
 
 
-def quiet_svc(kernel: str, X: Any, y: Vector, C: float, *, max_iter: int = -1, tol: float = 1e-3) -> Any:
-    """scikit-learn's SVC, trained; instead of a warning at ``max_iter`` it has ``fit_status_`` 1.
+def quiet_svc(kernel: str, X: Any, y: Vector, C: float | Vector, *, max_iter: int = -1, tol: float = 1e-3) -> Any:
+    """scikit-learn's SVC, trained; instead of a warning at ``max_iter`` it has ``fit_status_`` 1. C may differ by sample.
 
     >>> quiet_svc("precomputed", np.diag([0.0, 4.0]), np.array([-1.0, 1.0]), 99.0).dual_coef_
     array([[-0.5,  0.5]])
@@ -46,4 +46,6 @@ def quiet_svc(kernel: str, X: Any, y: Vector, C: float, *, max_iter: int = -1, t
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return SVC(kernel=kernel, C=C, max_iter=max_iter, tol=tol).fit(X, y)
+        largest = float(np.max(C))
+        shares = None if np.ndim(C) == 0 or np.ptp(C) == 0 else C / largest
+        return SVC(kernel=kernel, C=largest, max_iter=max_iter, tol=tol).fit(X, y, sample_weight=shares)

@@ -42,7 +42,8 @@ class Separation:
     """sgn(w'x − γ), in the labels of the data."""
     slacks: Vector
     u: Vector
-    """Multipliers of the margin constraints; those of :func:`lp_svm` solve the dual linear program (2.8)."""
+    """Multipliers of the margin constraints, of one copy each where samples count more than once; those of :func:`lp_svm`
+    solve the dual linear program (2.8)."""
     epsilon: float
     steps: int
     converged: bool
@@ -99,7 +100,8 @@ def nlpsvm(
         number(name, value, 0, such_as=0.1)
     check_count(max_iter=max_iter)
     lp = _linear_program(data, nu)
-    at = lp.at(np.ones(data.n) if u0 is None else vector("u0", u0, data.n))
+    roots = np.sqrt(data.counts)
+    at = lp.at(roots * (np.ones(data.n) if u0 is None else vector("u0", u0, data.n)))
     steps, moved = 0, np.inf
     while moved > tol and steps < max_iter:
         step = armijo_step(lp, at, epsilon, delta, alpha)
@@ -107,7 +109,7 @@ def nlpsvm(
             moved = float(np.linalg.norm(step.point.u - at.u))
         at, steps, alpha = step.point, steps + 1, min(2 * alpha, LARGEST_ALPHA)
     p, q, beta, xi = lp.primal(at, epsilon)
-    return Separation(_rule(data, p - q, beta[0]), xi, at.u, epsilon, steps, moved <= tol)
+    return Separation(_rule(data, p - q, beta[0]), xi / roots, at.u / roots, epsilon, steps, moved <= tol)
 
 
 def lp_svm(A: Any, y: Any, nu: float = 1.0, *, epsilon: float | None = None) -> Separation:
@@ -138,10 +140,11 @@ def lp_svm(A: Any, y: Any, nu: float = 1.0, *, epsilon: float | None = None) -> 
     start = None if epsilon is None else number("epsilon", epsilon, 0, such_as=0.1)
     solution = least_norm(_linear_program(data, nu), epsilon=start)
     p, q, beta, xi = solution.z
-    converged = solution.residual <= TOLERANCE
+    converged, roots = solution.residual <= TOLERANCE, np.sqrt(data.counts)
     if not converged:
         _warn(solution.residual)
-    return Separation(_rule(data, p - q, beta[0]), xi, solution.u, solution.epsilon, solution.steps, converged)
+    rule = _rule(data, p - q, beta[0])
+    return Separation(rule, xi / roots, solution.u / roots, solution.epsilon, solution.steps, converged)
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,18 +224,23 @@ def kernel_nlpsvm(
 
 
 def _linear_program(data: Data, nu: float) -> L1Program:
-    """(2.6); the bias −γ belongs to the column De."""
+    """(2.6); the bias −γ belongs to the column De.
+
+    A sample that counts s times has s equal rows, multipliers u and slacks y. In the units √s·u and √s·y one row √s times
+    as long says the same of them, in the norms that the method minimises, too.
+    """
     nu = number("nu", nu, 0, such_as=1.0)
+    roots = np.sqrt(data.counts)
     signed = data.signed
     one = np.ones(data.d)
     return L1Program(
-        B=sp.csc_array(signed) if sp.issparse(signed) else signed,
-        G=data.y[:, None],
-        r=np.ones(data.n),
+        B=sp.csc_array(sp.diags_array(roots) @ signed) if sp.issparse(signed) else roots[:, None] * signed,
+        G=(roots * data.y)[:, None],
+        r=roots,
         s=one,
         t=one,
         c=np.zeros(1),
-        nu=np.full(data.n, nu),
+        nu=nu * roots,
     )
 
 

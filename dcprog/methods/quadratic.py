@@ -10,7 +10,7 @@ from dcprog.solvers.dispatch import Dispatcher
 from dcprog.typing import Matrix, Vector
 
 
-def svm_dual(K: Matrix, y: Vector, C: float = np.inf, *, bias: bool = True, solver: str = "auto") -> Vector:
+def svm_dual(K: Matrix, y: Vector, C: float | Vector = np.inf, *, bias: bool = True, solver: str = "auto") -> Vector:
     """α of the SVM with kernel matrix K: argmax e'α − ½α'DKDα subject to 0 ≤ α ≤ C and, if it has a bias, y'α = 0.
 
     With C = ∞ margins are hard, and the QP is unbounded where no hyperplane separates the classes.
@@ -22,7 +22,13 @@ def svm_dual(K: Matrix, y: Vector, C: float = np.inf, *, bias: bool = True, solv
 
 
 def maximise(
-    c: Vector, Q: Matrix, row: Vector | None = None, total: float = 0.0, *, most: float = np.inf, solver: str = "auto"
+    c: Vector,
+    Q: Matrix,
+    row: Vector | None = None,
+    total: float = 0.0,
+    *,
+    most: float | Vector = np.inf,
+    solver: str = "auto",
 ) -> Vector:
     """argmax c'z − ½z'Qz subject to row·z = total, if there is a row, and 0 ≤ z ≤ most; Q positive semidefinite.
 
@@ -37,7 +43,7 @@ def maximise(
         row_lower=totals,
         row_upper=totals,
         lower=np.zeros(n),
-        upper=np.full(n, most),
+        upper=np.broadcast_to(np.asarray(most, dtype=float), (n,)).copy(),
         Q=sp.csc_array(Q),
     )
     return Dispatcher(problem, solver).solve(problem.c).z

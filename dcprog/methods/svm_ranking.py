@@ -60,11 +60,11 @@ def svm_ranking(X: Any, y: Any, X_validation: Any, y_validation: Any, lam: float
             f"{train.d} and {train.classes}: they have to match"
         )
     C = (1.0 - lam) / lam
-    order = np.argsort(-np.abs(_linear_svm(train.X, train.y, C)[0]), kind="stable")
+    order = np.argsort(-np.abs(_linear_svm(train.X, train.y, C * train.counts)[0]), kind="stable")
     errors, best, failures = [], np.inf, 0
     for k in range(1, train.d + 1):
-        w, b = _linear_svm(train.X[:, order[:k]], train.y, C)
-        errors.append(_error(validation.X[:, order[:k]] @ w + b, validation.y))
+        w, b = _linear_svm(train.X[:, order[:k]], train.y, C * train.counts)
+        errors.append(_error(validation.X[:, order[:k]] @ w + b, validation))
         if errors[-1] < best - DROP:
             best, failures = errors[-1], 0
         else:
@@ -75,9 +75,9 @@ def svm_ranking(X: Any, y: Any, X_validation: Any, y_validation: Any, lam: float
     return Ranking(order, np.array(errors), selected, _refit(train, validation, selected, C))
 
 
-def _linear_svm(X: Any, y: Vector, C: float) -> tuple[Vector, float]:
+def _linear_svm(X: Any, y: Vector, C: Vector) -> tuple[Vector, float]:
     """(w, b) of the linear SVM: by libsvm where that ends soon, else by the QP, whose solution is verified."""
-    found = linear_by_libsvm(X, y, C, LONGEST) if C * _variance(X) <= EASY else None
+    found = linear_by_libsvm(X, y, C, LONGEST) if C.max() * _variance(X) <= EASY else None
     if found is not None and found.converged:
         return found.w, found.b
     by_qp = _by_quadratic_program(X, y, C)
@@ -93,11 +93,12 @@ def _variance(X: Any) -> float:
     return float(spread.max()) * scale * scale
 
 
-def _by_quadratic_program(X: Any, y: Vector, C: float) -> tuple[Vector, float] | None:
+def _by_quadratic_program(X: Any, y: Vector, C: Vector) -> tuple[Vector, float] | None:
     """The same machine on X/s, where C becomes Cs²; None if no solver is sure of it."""
-    scale = float(abs(X).max()) or 1.0
-    within = min(C * scale**2, HARD)
-    result = solve(svm(trusted(X / scale, y), None, lam=1.0 / (1.0 + within), weighting="sum"), time_limit=SECONDS)
+    scale, most = float(abs(X).max()) or 1.0, float(C.max())
+    within = min(most * scale**2, HARD)
+    data = trusted(X / scale, y, C / most)
+    result = solve(svm(data, None, lam=1.0 / (1.0 + within), weighting="sum"), time_limit=SECONDS)
     if result.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     return (result["w"] / scale, float(result["b"])) if result.success else None
@@ -117,13 +118,14 @@ def _unfinished(found: LibsvmSolution) -> tuple[Vector, float]:
     return found.w, found.b
 
 
-def _error(scores: Vector, y: Vector) -> float:
-    return float(np.mean(np.where(scores > 0, 1.0, -1.0) != y))
+def _error(scores: Vector, data: Data) -> float:
+    return float(np.average(np.where(scores > 0, 1.0, -1.0) != data.y, weights=data.counts))
 
 
 def _refit(train: Data, validation: Data, selected: Indices, C: float) -> LinearRule:
     stack = sp.vstack if sp.issparse(train.X) else np.vstack
     X = stack([train.X[:, selected], validation.X[:, selected]])
     w = np.zeros(train.d)
-    w[selected], b = _linear_svm(X, np.concatenate([train.y, validation.y]), C)
+    counts = np.concatenate([train.counts, validation.counts])
+    w[selected], b = _linear_svm(X, np.concatenate([train.y, validation.y]), C * counts)
     return LinearRule(w, b, train.classes, train.names)

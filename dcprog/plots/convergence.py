@@ -46,6 +46,8 @@ class ConvergenceDisplay:
         if not isinstance(result, Result):
             hint = "draw estimators with from_estimator" if hasattr(result, "fit") else "pass what dcprog.solve returns"
             raise DataError(f"result is {kind(result)}, expected a Result: {hint}")
+        if not result.history:
+            raise DataError(f"the result of {result.name or 'this run'} has no history to draw: pass one that DCA gave")
         shown = cls(
             [record.iteration for record in result.history],
             [record.f for record in result.history],
@@ -58,10 +60,10 @@ class ConvergenceDisplay:
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> ConvergenceDisplay:
         """The run that trained ``estimator``, of those that a DC program gives."""
         result = fitted(estimator, "result_")
-        if not isinstance(result, Result):
+        if not (isinstance(result, Result) and result.history):
             raise DataError(
-                f"{type(estimator).__name__} is not trained by one DC program, its result_ is {kind(result)} without "
-                "history to draw: pass FSV, L2L0SVM, QuadraticFSV, AlignmentSVM, or another with a Result"
+                f"{type(estimator).__name__} is not trained by one DC program, its result_ has no history to draw: "
+                "pass FSV, L2L0SVM, QuadraticFSV, AlignmentSVM, or another that DCA trains"
             )
         return cls.from_result(result, ax=ax)
 

@@ -197,7 +197,9 @@ def compile_model(model: Any, assume_convex: Iterable[Any] = (), splitter: Split
             convex_set.add_constraint(constraint, declared=id(constraint) in declared)
         except ConvexityError as error:
             dc.split(constraint, error)
-    convex_set = convex_set.stacked()
+    convex_set = convex_set.within(dc.implied).stacked()
+    if (crossed := np.flatnonzero(~(convex_set.lower <= convex_set.upper))).size:
+        raise DataError(f"variable {variables[crossed[0]].name} satisfies its bounds at no solution of its equation")
     feasible_set = convex_set.subproblem(Parts(len(variables)))
     values = _values(variables)
     slots, held = _slots(model, index), tuple((v, v.value) for v in fixed)

@@ -68,6 +68,16 @@ class ConvexSet:
         other._blocks, other._rows = [self._stack()], []
         return other
 
+    @property
+    def lower(self) -> Vector:
+        """Lower bounds of the model's variables."""
+        return self._lower
+
+    @property
+    def upper(self) -> Vector:
+        """Upper bounds of the model's variables."""
+        return self._upper
+
     def within(self, implied: Implied) -> ConvexSet:
         """The same set with bounds that follow from its rows."""
         other = self.copy()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog.errors import ConvexityError, ModelError
+from dcprog.errors import ConvexityError, DataError, ModelError
 from dcprog.functions.affine import OfAffine
 from dcprog.functions.definiteness import is_positive_semidefinite
 from dcprog.functions.each import Rows
@@ -29,12 +29,24 @@ SHIFT = 1e-14
 class DCBlock:
     """Rows that were stated together: their p and q."""
 
-    name: str
+    names: tuple[str, ...]
+    """Of each row, the component that it came from."""
     p: RowBlock
     q: RowBlock
     equation: bool = False
+    second: bool = False
+    """Whether it is the other half of the equation before it."""
+    between: tuple[int, ...] = ()
+    """Of an equation in one variable that variable: bounds keep it between the two solutions, the row out of there."""
+    turn: tuple[float, ...] = ()
+    """−1 where that equation was multiplied by −1."""
     proved: bool = False
     """Whether p and q were made so that they are convex."""
+
+    @property
+    def name(self) -> str:
+        """Of the component that it came from."""
+        return self.names[0]
 
 
 @dataclass
@@ -44,6 +56,8 @@ class DCReader:
     index: Mapping[int, int]
     n: int
     blocks: list[DCBlock] = field(default_factory=list)
+    implied: dict[int, tuple[float, float]] = field(default_factory=dict)
+    """Bounds that the convex halves of equations in one variable are."""
 
     def add(self, component: DCConstraint) -> None:
         """The rows of a component that hold as they were stated."""
@@ -76,6 +90,8 @@ class DCReader:
                 f"{error}; or state it as p(x) − q(x) ≤ 0 with p and q convex, by dcprog.DCConstraint"
             ) from None
         lower, upper = (np.nan if limit is None else float(limit) for limit in (constraint.lb, constraint.ub))
+        if lower == upper and self._between_roots(constraint.name, parts, upper):
+            return
         p, q = split_quadratic(parts)
         equation, Q = bool(lower == upper), parts.Q(parts.n)
         # the side ≤ upper, if it is convex, was taken in before the other one was refused
@@ -84,33 +100,49 @@ class DCReader:
         if np.isfinite(lower) and not equation:
             self._add(constraint.name, Expressions([_moved(q, lower)]), Expressions([p]), False)
 
+    def _between_roots(self, name: str, parts: Parts, value: float) -> bool:
+        """αx² + βx + γ = value in one variable, as x² = 1 is: x lies between the two solutions, which are bounds, and not
+        inside of them, which is a DC row; False for any other equation."""
+        touched = {*parts.linear, *(i for pair in parts.quadratic for i in pair)}
+        if len(touched) != 1 or parts.forms or len(parts.quadratic) != 1:
+            return False
+        (i,), (alpha,) = touched, parts.quadratic.values()
+        sign = np.sign(alpha)
+        alpha, beta, gamma = sign * alpha, sign * parts.linear.get(i, 0.0), sign * (parts.constant - value)
+        if not alpha or (discriminant := beta**2 - 4 * alpha * gamma) < 0:
+            raise DataError(f"constraint {name} has no solution: no real number squares to less than 0")
+        far = -(beta + (np.sign(beta) or 1.0) * np.sqrt(discriminant)) / 2  # without cancellation
+        roots = sorted((float(far / alpha), float(gamma / far) if far else 0.0))
+        known = self.implied.get(i, (-np.inf, np.inf))
+        self.implied[i] = max(known[0], roots[0]), min(known[1], roots[1])
+        q = Parts(self.n, 0.0, {i: beta} if beta else {}, {(i, i): alpha})
+        p = Parts(self.n, -gamma)
+        self.blocks.append(
+            DCBlock((name,), Expressions([p]), Expressions([q]), between=(i,), turn=(float(sign),), proved=True)
+        )
+        return True
+
     def rows(self, into: ConvexSet) -> DCRows | None:
         """The rows, whose variables and curved parts are put into ``into``."""
         if not self.blocks:
             return None
-        p, q = RowOracle([b.p for b in self.blocks]), RowOracle([b.q for b in self.blocks])
-        t = np.concatenate([_stand_ins(block, into) for block in self.blocks])
+        blocks = _together(self.blocks)
+        p, q = RowOracle([b.p for b in blocks]), RowOracle([b.q for b in blocks])
+        t = np.concatenate([_stand_ins(block, into) for block in blocks])
         s = into.slack_variables(len(t))
-        halves = np.concatenate([np.full(b.p.count, b.equation) for b in self.blocks])
-        names = tuple(b.name for b in self.blocks for _ in range(b.p.count))
-        rows = DCRows(p, q, halves, names, t, s, into.row_count(), self.n, self._partners())
+        halves = np.concatenate([np.full(b.p.count, b.equation) for b in blocks])
+        names = tuple(name for b in blocks for name in b.names)
+        between = np.array([i for b in blocks for i in b.between or (-1,) * b.p.count], dtype=np.int64)
+        turn = np.array([sign for b in blocks for sign in b.turn or (1.0,) * b.p.count])
+        rows = DCRows(p, q, halves, names, t, s, into.row_count(), self.n, _partners(blocks), between, turn)
         into.add_rows(rows.matrix(into.size))
         return rows
 
-    def _partners(self) -> Indices:
-        """Halves of an equation follow each other, block by block."""
-        partners, start, second = [], 0, False
-        for block in self.blocks:
-            other = start + (0 if not block.equation else -block.p.count if second else block.p.count)
-            partners.append(np.arange(other, other + block.p.count))
-            second = block.equation and not second
-            start += block.p.count
-        return np.concatenate(partners)
-
     def _add(self, name: str, p: RowBlock, q: RowBlock, equation: bool, proved: bool = False) -> None:
-        self.blocks.append(DCBlock(name, p, q, equation, proved))
+        names = (name,) * p.count
+        self.blocks.append(DCBlock(names, p, q, equation, proved=proved))
         if equation:
-            self.blocks.append(DCBlock(name, q, p, equation, proved))
+            self.blocks.append(DCBlock(names, q, p, equation, second=True, proved=proved))
 
     def _side(self, side: Rows | Vector, kept: Mask) -> RowBlock:
         """The rows of the mask ``kept``, over the free variables."""
@@ -126,6 +158,40 @@ class DCReader:
         except KeyError:
             raise ModelError("a DCConstraint has variables of another model: use variables of one model") from None
         return Grouped(Rows(side.function, side.size, sp.csr_array(A[:, np.flatnonzero(~fixed)]), b, None), columns)
+
+
+def _together(blocks: Sequence[DCBlock]) -> list[DCBlock]:
+    """The same rows in few blocks, since each is evaluated by itself; the halves of an equation still follow each other."""
+    single = [b for b in blocks if isinstance(b.p, Expressions) and isinstance(b.q, Expressions)]
+    out = [b for b in blocks if b not in single]
+    for equation, second in ((False, False), (True, False), (True, True)):
+        alike = [b for b in single if (b.equation, b.second) == (equation, second)]
+        if alike:
+            out.append(_stacked(alike))
+    return out
+
+
+def _stacked(blocks: Sequence[DCBlock]) -> DCBlock:
+    p, q = ([part for b in blocks for part in getattr(b, side).parts] for side in "pq")
+    return DCBlock(
+        tuple(name for b in blocks for name in b.names),
+        Expressions(p),
+        Expressions(q),
+        blocks[0].equation,
+        blocks[0].second,
+        tuple(i for b in blocks for i in b.between or (-1,) * b.p.count),
+        tuple(sign for b in blocks for sign in b.turn or (1.0,) * b.p.count),
+    )
+
+
+def _partners(blocks: Sequence[DCBlock]) -> Indices:
+    """Halves of an equation follow each other, block by block."""
+    partners, start = [], 0
+    for block in blocks:
+        other = start + (0 if not block.equation else -block.p.count if block.second else block.p.count)
+        partners.append(np.arange(other, other + block.p.count))
+        start += block.p.count
+    return np.concatenate(partners)
 
 
 def split_quadratic(parts: Parts) -> tuple[Parts, Parts]:

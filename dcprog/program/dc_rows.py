@@ -39,6 +39,10 @@ class DCRows:
     n: int
     partner: Indices
     """Of half of an equation the other half, of other rows the row itself."""
+    between: Indices
+    """Of an equation in one variable, whose other half are bounds, that variable; −1 of other rows."""
+    turn: Vector
+    """−1 where such an equation was multiplied by −1, else 1."""
 
     @property
     def count(self) -> int:
@@ -70,13 +74,13 @@ class DCRows:
         rows, cols = self._layout[:2]
         return sp.csc_array((self._data(None, None), (rows, cols)), shape=(self.count, size))
 
-    def linearised(self, problem: ConvexProblem, x: Vector, slack: Mask, relaxed: float = 0.0) -> Change:
+    def linearised(self, problem: ConvexProblem, x: Vector, slack: Mask, relaxed: Vector | float = 0.0) -> Change:
         """The change that linearises every q at x, with the slacks of the mask ``slack`` switched on. The other rows give
-        way by what x violates them, if that is at most ``relaxed`` of their terms: x then satisfies them."""
+        way by what x violates them, if that is at most ``relaxed``: x then satisfies them."""
         A = problem.A.copy()
         A.data[self._entries(problem)] = self._data(x, slack)
         values, violated = self.q.values(x), self.violations(x)
-        give = np.where(~slack & (violated <= relaxed * self.sizes(x)), violated, 0.0)
+        give = np.where(~slack & (violated <= relaxed), violated, 0.0)
         upper = problem.row_upper.copy()
         upper[self.first : self.first + self.count] = values - self.q.products(x) - self._p_constant + give
         return Change(A=A, row_upper=upper)

@@ -169,9 +169,12 @@ class Dispatcher:
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         failures: list[str] = []
         negative: list[Claim] = []
+        said_no: set[str] = set()
         here = start
         for position in self._order():
             attempt = self._attempts[position]
+            if attempt.careful and attempt.solver.name in said_no:
+                continue  # the second opinion is another one's
             here = here if attempt.careful else start
             for _ in range(TRIES if attempt.careful else 1):
                 remaining = None if deadline is None else max(deadline - time.perf_counter(), 0.0)
@@ -184,6 +187,7 @@ class Dispatcher:
                     raise SubproblemUnsolved(answer.claim, f"{attempt.solver.name}: {answer.message}")
                 if answer.claim is Claim.UNBOUNDED or (answer.claim is Claim.INFEASIBLE and not feasible):
                     negative.append(answer.claim)
+                    said_no.add(attempt.solver.name)
                 answer, residuals = self._sharpened(c, answer, self._verified(c, answer))
                 if residuals is not None and residuals.holds():
                     return self._accepted(position, answer, residuals, failures)

@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from dcprog.convex.answer import Claim
 from dcprog.convex.problem import ConvexProblem
 from dcprog.convex.terms import LinearTerm, QuadraticTerm, SmoothSum
+from dcprog.solvers.conic_rays import conic_ray, stays
 from dcprog.typing import Sparse, Vector
 
 EXACT = 1e-9
@@ -96,6 +97,10 @@ def recession_ray(
     (array([1., 1.]), None)
     """
     origin = _inside(problem, start)
+    if problem.has_cones:
+        found = conic_ray(problem, c, time_limit)
+        if found is not None and is_ray(problem, c, found, origin):
+            return found
     cone = _Program.recession_cone(problem, c)
     slopes = [] if problem.smooth is None else [problem.smooth.gradient(origin)]
     if not np.isfinite(slopes).all():
@@ -133,7 +138,8 @@ def is_ray(problem: ConvexProblem, c: Vector, d: Vector, start: Vector | None = 
     if problem.Q is not None and np.any(np.abs(problem.Q @ d) > EXACT * (abs(problem.Q) @ size)):
         return False
     with np.errstate(all="ignore"):
-        if not all(_never_grows(f, d, origin) for f in problem.constraints):
+        rows = zip(problem.constraints, problem.cones, strict=True)
+        if not all(_never_grows(f, d, origin) if cone is None else stays(cone, d) for f, cone in rows):
             return False
         slope, terms = float(c @ d), float(np.abs(c) @ size)
         curved: list[Any] = []

@@ -49,7 +49,7 @@ class Trained:
     def result(self) -> Result | None:
         """The result of DCA, if that trained the classifier; else None."""
         found = getattr(self.final, "result_", None)
-        return found if isinstance(found, Result) else None
+        return found if isinstance(found, Result) and found.history else None
 
     @property
     def support(self) -> int | None:
@@ -59,10 +59,10 @@ class Trained:
 
     @property
     def converged(self) -> bool:
-        if self.result is not None:
-            return self.result.status in ENDED
-        own = getattr(getattr(self.final, "result_", None), "converged", None)
-        return bool(own) if own is not None else not any(issubclass(kind, ConvergenceWarning) for kind in self.caught)
+        found = getattr(self.final, "result_", None)
+        if isinstance(found, Result):
+            return found.status in ENDED
+        return not any(issubclass(kind, ConvergenceWarning) for kind in self.caught)
 
     def trials(self, validation: int) -> list[dict[str, Any]]:
         """What was tried on the validation half of so many samples, where accuracy chose."""

@@ -15,11 +15,12 @@ from typing import Any
 
 from tools.mutate.mutants import Mutant
 from tools.mutate.plugin import UNABLE
+from tools.mutate.swap import is_in_a_body
 from tools.mutate.workshop import Lines, clone_site, environment
 
-STARTUP = 20.0
+STARTUP = 8.0
 """Seconds of CPU that a run may take beyond what its tests are known to take."""
-SLOWER = 5.0
+SLOWER = 3.0
 """A fault that makes the tests so many times slower has been noticed."""
 LOOK = 3.0
 """Seconds of tests in the first look, which imports few files of tests: most faults are noticed there."""
@@ -35,9 +36,41 @@ class Verdict:
     by: str = ""
 
 
+class Process:
+    """One :mod:`tools.mutate.bench`, with files of tests collected or without."""
+
+    def __init__(self, home: Path, site: Path, files: list[str]) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tools.mutate.bench", *files],
+            cwd=home / "tree",
+            env=environment(site),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+        )
+
+    def asked(self, run: dict[str, Any]) -> tuple[str, int]:
+        """The test that fails first, if any, and how many ran."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(run) + "\n")
+        self.process.stdin.flush()
+        reply: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return reply["failed"], reply["ran"]
+
+    def close(self) -> None:
+        """The process ends with its input."""
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
+        self.process.wait()
+
+
 @dataclass
 class Bench:
-    """A site with a warm process beside it (:mod:`tools.mutate.bench`). It learns which tests fail without a fault."""
+    """A site with two warm processes beside it. It learns which tests fail without a fault."""
 
     home: Path
     number: int
@@ -47,36 +80,31 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.site = clone_site(self.home, self.number)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tools.mutate.bench"],
-            cwd=self.home / "tree",
-            env=environment(self.site),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-        )
+        self.anew, self.collected = (Process(self.home, self.site, files) for files in ([], self.lines.files))
 
     def close(self) -> None:
-        """The process ends with its input."""
-        for pipe in (self.process.stdin, self.process.stdout):
-            if pipe is not None:
-                pipe.close()
-        self.process.wait()
+        """No process is left."""
+        self.anew.close()
+        self.collected.close()
 
-    def first_failure(self, names: list[str], whole: list[str]) -> tuple[str, int]:
-        """The test that fails first, if any, and how many ran."""
+    def first_failure(self, names: list[str], whole: list[str], mutant: Mutant | None = None) -> tuple[str, int]:
+        """The test that fails first, if any, and how many ran; with the fault in the package."""
         seconds = STARTUP + SLOWER * sum(map(self.lines.seconds, names)) + 60.0 * len(whole)
         tests = [(name, self.lines.holds_alone(name)) for name in names if name not in self.shaky]
-        run = {"tests": tests, "whole": whole, "without": sorted(self.shaky), "seconds": seconds}
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps(run) + "\n")
-        self.process.stdin.flush()
-        reply: dict[str, Any] = json.loads(self.process.stdout.readline())
-        if reply["failed"] == UNABLE:
+        run = {"tests": tests, "whole": whole, "without": sorted(self.shaky), "seconds": seconds, "fault": None}
+        if mutant is None:
+            return self.anew.asked(run)
+        before = (self.home / "site" / mutant.path).read_text(encoding="utf-8")
+        after = mutant.applied(before)
+        with self._fault(mutant.path, after):  # processes that tests start see it in the file
+            if not whole and is_in_a_body(before, mutant.line, mutant.last):
+                failed, ran = self.collected.asked(run | {"fault": [str(self.site / mutant.path), before, after]})
+                if failed != UNABLE:
+                    return failed, ran
+            failed, ran = self.anew.asked(run)
+        if failed == UNABLE:
             raise RuntimeError(f"pytest could not run its tests: {run}")
-        return reply["failed"], reply["ran"]
+        return failed, ran
 
     def is_steady(self, name: str) -> bool:
         """Whether the test passes without a fault, here and now: one of clocks may fail on a busy machine."""
@@ -88,10 +116,9 @@ class Bench:
         return name in self.steady
 
     @contextmanager
-    def fault(self, mutant: Mutant) -> Iterator[None]:
-        """The package with it."""
-        original, victim = self.home / "site" / mutant.path, self.site / mutant.path
-        victim.write_text(mutant.applied(original.read_text(encoding="utf-8")), encoding="utf-8")
+    def _fault(self, path: str, text: str) -> Iterator[None]:
+        original, victim = self.home / "site" / path, self.site / path
+        victim.write_text(text, encoding="utf-8")
         _forget(victim)
         try:
             yield
@@ -107,8 +134,7 @@ def tried(mutant: Mutant, bench: Bench, budget: float) -> Verdict:
     near, rest = bench.lines.near_and_rest(mutant.path, mutant.line, mutant.last, LOOK, budget)
     for names, whole in ((near, []), (rest, bench.lines.changed_tests())):
         while names or whole:
-            with bench.fault(mutant):
-                failed, ran = bench.first_failure(names, whole)
+            failed, ran = bench.first_failure(names, whole, mutant)
             count += ran
             if failed and bench.is_steady(failed):
                 return Verdict("killed", time.perf_counter() - began, count, failed)

@@ -142,6 +142,11 @@ class Lines:
         counts = Counter(n for file in self._map["files"].values() for block in file["blocks"] for n in block[3])
         return {name: counts[number] for number, name in enumerate(self._map["names"])}
 
+    @property
+    def files(self) -> list[str]:
+        """All files of tests that the map knows."""
+        return sorted({name.split("::")[0] for name in self._map["names"]})
+
     def seconds(self, name: str) -> float:
         """What the test took."""
         known = [self._outcomes[kind][name][1] for kind in self._outcomes if name in self._outcomes[kind]]

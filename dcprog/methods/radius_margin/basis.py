@@ -25,7 +25,14 @@ from dcprog.functions.checks import count, is_number
 from dcprog.learning.kernels import points
 from dcprog.learning.rules import Classifier
 from dcprog.learning.samples import check_data, check_varying, dense
-from dcprog.methods.radius_margin.bound import Criterion, RadiusMargin, bound_of_points, radius_margin, without_features
+from dcprog.methods.radius_margin.bound import (
+    Criterion,
+    RadiusMargin,
+    bound_of_points,
+    counted,
+    radius_margin,
+    without_features,
+)
 from dcprog.methods.radius_margin.descent import Stopped, descend_to_features
 from dcprog.methods.radius_margin.kernels import Kernel, as_kernel
 from dcprog.methods.radius_margin.machine import Machine, train
@@ -123,8 +130,8 @@ def optimal_basis(
         raise DataError(f"rcond has to be a number with 0 ≤ rcond < 1, got {rcond!r}: pass for example rcond=1e-6")
     P = dense(data.X)
     check_varying("the optimal basis", P)
-    mean = P.mean(axis=0)
-    W = principal_directions(P - mean, m)
+    mean = np.average(P, axis=0, weights=data.counts)
+    W = principal_directions(np.sqrt(data.counts)[:, None] * (P - mean), m)
     Y = (P - mean) @ W
     S = np.eye(m) if S is None else points("S", S)
     if S.shape != (m, m):
@@ -132,13 +139,14 @@ def optimal_basis(
     if singular(S, rcond):
         raise DataError("S is singular, and would lose directions of the data: pass an invertible matrix, e.g. the identity")
 
-    bound = bound_of_points(data.y, kernel, ridge, criterion, solver, Y @ S)
+    ridges, criterion = counted(data, ridge, criterion)
+    bound = bound_of_points(data.y, kernel, ridges, criterion, solver, Y @ S)
 
     def bound_at(s: Vector) -> tuple[float, Vector]:
         value, gradient = bound(Y @ s.reshape(m, m))
         return value, (Y.T @ gradient).ravel()
 
-    nothing = without_features(criterion, data.y, ridge, solver)
+    nothing = without_features(criterion, data.y, ridges, solver)
     start = train(replace(data, X=Y @ S, names=None), None, kernel, ridge=ridge, solver=solver)
     found = descend_to_features(bound_at, S.ravel(), max_iter, nothing, lambda s: singular(s.reshape(m, m), rcond))
     S = found.x.reshape(m, m)

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -31,7 +32,7 @@ import numpy as np
 from dcprog.errors import DataError, DCProgError, FunctionError
 from dcprog.functions.checks import is_number, matrix, returned
 from dcprog.learning.kernels import kernel_values
-from dcprog.learning.samples import dense
+from dcprog.learning.samples import Data, dense
 from dcprog.methods.radius_margin.kernels import Kernel, as_kernel, pulled_back, tried
 from dcprog.methods.radius_margin.qps import Hyperplane, Sphere, gram, hyperplane, signs, sphere, spread
 from dcprog.typing import Indices, Matrix, Vector
@@ -88,7 +89,7 @@ class RadiusMargin:
         return self.hyperplane.support
 
 
-def radius_margin(K: Matrix, y: Vector, *, solver: str = "auto") -> RadiusMargin:
+def radius_margin(K: Matrix, y: Vector, *, solver: str = "auto", lift: float | Vector = 0.0) -> RadiusMargin:
     """The radius–margin bound for a positive semidefinite kernel matrix ``K`` and labels y = ±1.
 
     Parameters
@@ -99,6 +100,8 @@ def radius_margin(K: Matrix, y: Vector, *, solver: str = "auto") -> RadiusMargin
         Labels −1 and 1, of which both are there.
     solver : str
         A QP solver by name (:func:`dcprog.solvers`), or ``"auto"``.
+    lift : array_like, optional
+        What R² adds to the diagonal of K in its linear term: of points that count more than once, :func:`counted`.
 
     >>> X, y = np.array([[0.0], [2.0], [5.0]]), np.array([-1.0, 1.0, 1.0])
     >>> bound = radius_margin(X @ X.T, y)
@@ -112,12 +115,41 @@ def radius_margin(K: Matrix, y: Vector, *, solver: str = "auto") -> RadiusMargin
     """
     g = gram(K)
     y = signs(y, len(g.K))
-    plane, ball = hyperplane(g, y, solver), sphere(g, solver)
+    plane, ball = hyperplane(g, y, solver), sphere(g, solver, lift)
     return RadiusMargin(plane, ball, y * plane.alpha)
 
 
+def ridges_of_counted(data: Data, ridge: float) -> tuple[float | Vector, float | Vector]:
+    """The ridge and the lift for points that count s times each: those of s copies, each with a ridge of its own.
+
+    Copies share their α and β evenly, so that Σ ridge·α² over copies is ridge·α²/s of their sum α: the ridge is ridge/s.
+    The linear term of R² has Kᵢᵢ + ridge for each copy, which is (K + ridge/s)ᵢᵢ and a lift ridge·(1 − 1/s).
+
+    >>> data = Data(np.array([[0.0], [2.0]]), np.array([-1.0, 1.0]), (0, 1), None, np.array([1.0, 2.0]))
+    >>> ridges, lift = ridges_of_counted(data, 0.5)
+    >>> X, y = data.X[[0, 1, 1]], data.y[[0, 1, 1]]
+    >>> found = radius_margin(ridged(data.X @ data.X.T, ridges), data.y, lift=lift)
+    >>> np.isclose(found.value, radius_margin(ridged(X @ X.T, 0.5), y).value)
+    np.True_
+    """
+    _check_ridge(ridge)
+    if data.weights is None or ridge == 0:
+        return ridge, 0.0
+    return ridge / data.weights, ridge * (1.0 - 1.0 / data.weights)
+
+
+def counted(data: Data, ridge: float, criterion: Criterion) -> tuple[float | Vector, Criterion]:
+    """The ridge and the criterion for points that may count more than once: :func:`ridges_of_counted`."""
+    ridges, lift = ridges_of_counted(data, ridge)
+    if data.weights is None:
+        return ridges, criterion
+    if criterion is not radius_margin:
+        raise DataError("only the radius-margin bound knows points that count more than once: leave the weights out")
+    return ridges, partial(radius_margin, lift=lift)
+
+
 def bound_of_points(
-    y: Vector, kernel: Kernel | str, ridge: float, criterion: Criterion, solver: str, start: Matrix
+    y: Vector, kernel: Kernel | str, ridge: float | Vector, criterion: Criterion, solver: str, start: Matrix
 ) -> Callable[[Matrix], tuple[float, Matrix]]:
     """Z ↦ T, ∂T/∂Z for points in the rows of Z, with labels y = ±1.
 
@@ -167,7 +199,7 @@ def evaluate(criterion: Criterion, K: Matrix, y: Vector, solver: str) -> tuple[f
     return float(value), returned("criterion(K, y).gradient", gradient, K.shape, "a derivative for each entry of K")
 
 
-def check_seen(K: Matrix, ridge: float) -> None:
+def check_seen(K: Matrix, ridge: float | Vector) -> None:
     """The kernel matrix, still without the ridge, is not lost beside it.
 
     >>> check_seen(np.eye(4), 1e9)
@@ -176,7 +208,7 @@ def check_seen(K: Matrix, ridge: float) -> None:
     ridge of about 0.75 or less, or scale the features up
     """
     _check_ridge(ridge)
-    squared = spread(K)
+    squared, ridge = spread(K), float(np.max(ridge))
     if squared < 1e-6 * ridge:
         raise DataError(
             f"the kernel is lost beside the ridge {ridge:g}, its points being within {squared**0.5:.2g} of their mean: "
@@ -184,7 +216,7 @@ def check_seen(K: Matrix, ridge: float) -> None:
         )
 
 
-def without_features(criterion: Criterion, y: Vector, ridge: float, solver: str = "auto") -> float:
+def without_features(criterion: Criterion, y: Vector, ridge: float | Vector, solver: str = "auto") -> float:
     """The criterion for K = ridge·I, the kernel matrix without any features.
 
     For the radius–margin bound this is 4n₊n₋(n − 1)/n², about n, with which T/n bounds no error. NaN for ridge = 0,
@@ -194,10 +226,10 @@ def without_features(criterion: Criterion, y: Vector, ridge: float, solver: str 
     2.25
     """
     K = ridged(np.zeros((len(y), len(y))), ridge)
-    return evaluate(criterion, K, y, solver)[0] if ridge > 0 else np.nan
+    return evaluate(criterion, K, y, solver)[0] if np.max(ridge) > 0 else np.nan
 
 
-def ridged(K: Matrix, ridge: float) -> Matrix:
+def ridged(K: Matrix, ridge: float | Vector) -> Matrix:
     """K + ridge·I: with ridge = 1/λ errors ξ in training cost λ/2 Σξᵢ² (the hard margin for ridge = 0).
 
     Parameters
@@ -205,7 +237,7 @@ def ridged(K: Matrix, ridge: float) -> Matrix:
     K : array_like
         A kernel matrix.
     ridge : float
-        1/λ ≥ 0.
+        1/λ ≥ 0, for all points or for each.
 
     >>> ridged(np.zeros((2, 2)), 0.5)
     array([[0.5, 0. ],
@@ -215,9 +247,11 @@ def ridged(K: Matrix, ridge: float) -> Matrix:
     K = matrix("K", dense(K))
     if K.shape[0] != K.shape[1]:
         raise DataError(f"K has to be square, got shape {K.shape}: pass the kernel of points and the same points")
-    return K + float(ridge) * np.eye(len(K))
+    return K + np.diag(np.broadcast_to(np.asarray(ridge, dtype=float), (len(K),)))
 
 
-def _check_ridge(ridge: float) -> None:
+def _check_ridge(ridge: float | Vector) -> None:
+    if isinstance(ridge, np.ndarray) and ridge.ndim == 1 and (ridge > 0).all() and np.isfinite(ridge).all():
+        return
     if not (is_number(ridge) and 0 <= ridge < np.inf):
         raise DataError(f"ridge has to be a number ≥ 0, got {ridge!r}: pass 1/λ, or 0 if no training error is allowed")

@@ -9,7 +9,7 @@ from dcprog.errors import DataError
 from dcprog.learning.kernels import kernel_values, points
 from dcprog.learning.rules import Classifier
 from dcprog.learning.samples import check_data, dense
-from dcprog.methods.radius_margin.bound import RadiusMargin, radius_margin, ridged
+from dcprog.methods.radius_margin.bound import RadiusMargin, radius_margin, ridged, ridges_of_counted
 from dcprog.methods.radius_margin.kernels import Kernel, as_kernel
 from dcprog.methods.radius_margin.qps import spread
 from dcprog.typing import Indices, Matrix, Vector
@@ -72,6 +72,7 @@ def train(X: Any, y: Any, kernel: Kernel | str, *, ridge: float = 1.0, solver: s
     Z = dense(data.X)
     K = kernel_values(kernel, Z, Z)
     spread(K)  # raises if all points have one image, which the ridge would hide
-    bound = radius_margin(ridged(K, ridge), data.y, solver=solver)
+    ridges, lift = ridges_of_counted(data, ridge)
+    bound = radius_margin(ridged(K, ridges), data.y, solver=solver, lift=lift)
     s = bound.support
     return Machine(kernel, Z[s], bound.signed[s], bound.hyperplane.b, s, data.classes, bound)

@@ -25,7 +25,7 @@ import numpy as np
 from dcprog.errors import DataError
 from dcprog.functions.checks import count, is_number, number, vector
 from dcprog.learning.samples import check_data, dense
-from dcprog.methods.radius_margin.bound import Criterion, radius_margin
+from dcprog.methods.radius_margin.bound import Criterion, counted, radius_margin
 from dcprog.methods.radius_margin.descent import Smooth
 from dcprog.methods.radius_margin.kernels import Kernel
 from dcprog.methods.radius_margin.scaling import Scaling, scaled
@@ -98,7 +98,8 @@ def penalised(
         raise DataError(f"lam, the weight of the penalty, has to be a number ≥ 0, got {lam!r}: pass for example lam=1")
     X, max_iter = dense(data.X), count("max_iter", max_iter, such_as=200)
     start = project(np.full(data.d, m / data.d) if sigma is None else vector("sigma", sigma, data.d), m, cap)
-    T = scaled(X, data.y, kernel, ridge, criterion, solver, start)
+    ridges, criterion = counted(data, ridge, criterion)
+    T = scaled(X, data.y, kernel, ridges, criterion, solver, start)
 
     def objective(s: Vector) -> tuple[float, Vector]:
         value, gradient = T(s)

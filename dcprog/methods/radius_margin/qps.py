@@ -148,15 +148,17 @@ def hyperplane(g: Gram, y: Vector, solver: str = "auto") -> Hyperplane:
     return Hyperplane(alpha, b, w2 / g.scale)
 
 
-def sphere(g: Gram, solver: str = "auto") -> Sphere:
+def sphere(g: Gram, solver: str = "auto", lift: float | Vector = 0.0) -> Sphere:
     """The smallest sphere around all points, by the QP solver of that name.
+
+    With a ``lift`` max Σβᵢ(Kᵢᵢ + liftᵢ) − Σ βᵢβⱼKᵢⱼ, as :func:`~dcprog.methods.radius_margin.bound.counted` needs it.
 
     >>> X = np.array([[0.0], [2.0], [5.0]])
     >>> ball = sphere(gram(X @ X.T))
     >>> ball.beta.round(6), round(ball.radius, 6)
     (array([0.5, 0. , 0.5]), 2.5)
     """
-    diagonal = g.unit.diagonal()
+    diagonal = g.unit.diagonal() + np.asarray(lift) / g.scale
     try:
         beta = maximise(diagonal, 2 * g.unit, np.ones(len(diagonal)), 1.0, solver=solver)
     except SubproblemUnsolved as unsolved:

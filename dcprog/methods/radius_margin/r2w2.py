@@ -18,7 +18,7 @@ import numpy as np
 
 from dcprog.errors import DataError
 from dcprog.functions.checks import count, is_number
-from dcprog.methods.radius_margin.bound import Criterion, radius_margin
+from dcprog.methods.radius_margin.bound import Criterion, counted, radius_margin
 from dcprog.methods.radius_margin.kernels import Kernel
 from dcprog.methods.radius_margin.scaling import minimise_scaling, scaled
 from dcprog.methods.radius_margin.selection import Round, Selection, candidates
@@ -156,7 +156,8 @@ def forward_selection(
     """
     c = candidates(X, y, m)
     sigma, history = np.zeros(len(c.columns)), []
-    T = scaled(c.data.X, c.data.y, kernel, ridge, criterion, solver, sigma + 1)
+    ridges, criterion = counted(c.data, ridge, criterion)
+    T = scaled(c.data.X, c.data.y, kernel, ridges, criterion, solver, sigma + 1)
     for size in range(1, m + 1):
         values = {int(k): T(sigma + (np.arange(len(sigma)) == k))[0] for k in np.flatnonzero(sigma == 0)}
         best = min(values, key=lambda k: values[k])

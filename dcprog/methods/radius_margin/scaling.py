@@ -14,7 +14,7 @@ import numpy as np
 from dcprog.errors import DataError
 from dcprog.functions.checks import count, vector
 from dcprog.learning.samples import check_data, dense
-from dcprog.methods.radius_margin.bound import Criterion, bound_of_points, radius_margin, without_features
+from dcprog.methods.radius_margin.bound import Criterion, bound_of_points, counted, radius_margin, without_features
 from dcprog.methods.radius_margin.descent import Smooth, descend_to_features
 from dcprog.methods.radius_margin.kernels import Kernel
 from dcprog.typing import Matrix, Vector
@@ -32,7 +32,7 @@ class Scaling:
 
 
 def scaled(
-    X: Matrix, y: Vector, kernel: Kernel | str, ridge: float, criterion: Criterion, solver: str, start: Vector
+    X: Matrix, y: Vector, kernel: Kernel | str, ridge: float | Vector, criterion: Criterion, solver: str, start: Vector
 ) -> Smooth:
     """σ ↦ T(σ), ∇T(σ) for labels y = ±1; ``start`` is a σ at which the kernel must not be lost beside the ridge.
 
@@ -90,6 +90,7 @@ def minimise_scaling(
     if not start.any():
         raise DataError("sigma is zero for all features, which are one point then: start from at least one that is not")
     X, max_iter = dense(data.X), count("max_iter", max_iter, such_as=200)
-    T = scaled(X, data.y, kernel, ridge, criterion, solver, start)
-    found = descend_to_features(T, start, max_iter, without_features(criterion, data.y, ridge, solver))
+    ridges, criterion = counted(data, ridge, criterion)
+    T = scaled(X, data.y, kernel, ridges, criterion, solver, start)
+    found = descend_to_features(T, start, max_iter, without_features(criterion, data.y, ridges, solver))
     return Scaling(np.abs(found.x), found.values[-1], len(found.values) - 1, found.held)

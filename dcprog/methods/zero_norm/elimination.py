@@ -8,7 +8,7 @@ system
 
 in as many unknowns as there are support vectors. If its solution satisfies all conditions it is *the* solution; else what
 violates one changes its set. If that does not end from the sets of the last SVM, it is tried from those that libsvm finds to
-low accuracy; and if that does not end either, the QP is solved anew.
+low accuracy; and if that does not end either, the QP is solved anew. Where samples count s times, λ stands for λs.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ class ShrinkingSVM:
     [[2.0, 0.0], [2.0]]
     """
 
-    def __init__(self, y: Vector, lam: float, solver: str) -> None:
-        self._y, self._lam, self._solver = y, lam, solver
+    def __init__(self, y: Vector, lam: float, solver: str, counts: Vector | None = None) -> None:
+        self._counts = np.ones(len(y)) if counts is None else counts
+        self._y, self._lam, self._most, self._solver = y, lam, lam * self._counts, solver
         self._between: Mask | None = None
         self._at_lam = np.zeros(len(y), dtype=bool)
 
@@ -55,16 +56,16 @@ class ShrinkingSVM:
 
     def _predicted(self, K: Matrix) -> tuple[Mask, Mask]:
         """The sets that libsvm finds: 0 < αᵢ < λ, and αᵢ = λ."""
-        svm = quiet_svc("precomputed", K, self._y, self._lam, max_iter=LONGEST)
+        svm = quiet_svc("precomputed", K, self._y, self._most, max_iter=LONGEST)
         alpha = np.zeros(len(self._y))
         alpha[svm.support_] = np.abs(svm.dual_coef_[0])
-        at_lam = alpha >= self._lam * (1.0 - 1e-9)
+        at_lam = alpha >= self._most * (1.0 - 1e-9)
         return (alpha > 0.0) & ~at_lam, at_lam
 
     def _anew(self, X: Matrix) -> Vector:
         R, U = rotated(X)
         y = self._y[:, None]
-        plane = maximal_margin(y * R, y, 2, self._lam, self._solver)
+        plane = maximal_margin(y * R, y, 2, self._lam, self._solver, counts=self._counts)
         margins = self._y * (R @ plane.w + plane.b[0])
         self._at_lam = plane.xi > 1e-7
         separable = np.isfinite(self._lam) or not self._at_lam.any()
@@ -82,11 +83,11 @@ class ShrinkingSVM:
             alpha, b = solved
             margins = y * (K @ (alpha * y) + b)
             slack = TOLERANCE * max(1.0, float(np.abs(alpha).max()))
-            negative, above = between & (alpha < -slack), between & (alpha > self._lam + slack)
+            negative, above = between & (alpha < -slack), between & (alpha > self._most + slack)
             inside, outside = ~between & ~at_lam & (margins < 1.0 - TOLERANCE), at_lam & (margins > 1.0 + TOLERANCE)
             if not (negative | above | inside | outside).any():
                 self._between, self._at_lam = between, at_lam
-                return np.clip(alpha, 0.0, self._lam)
+                return np.clip(alpha, 0.0, self._most)
             between = (between & ~negative & ~above) | inside | outside
             at_lam = (at_lam | above) & ~outside
         return None
@@ -96,7 +97,7 @@ class ShrinkingSVM:
         F = np.flatnonzero(between)
         if F.size == 0:
             return None
-        y, alpha = self._y, np.where(at_lam, self._lam, 0.0) if at_lam.any() else np.zeros(len(self._y))
+        y, alpha = self._y, np.where(at_lam, self._most, 0.0) if at_lam.any() else np.zeros(len(self._y))
         signs = y[F]
         system = np.zeros((len(F) + 1, len(F) + 1))
         system[:-1, :-1] = signs[:, None] * K[np.ix_(F, F)] * signs

@@ -258,7 +258,7 @@ def retrain(
     _check_cost(lam)
     check_constraints(constraints)
     margins = Margins(samples, constraints)
-    plane = maximal_margin(*margins.rows(samples.X[:, chosen]), p, lam, solver)
+    plane = maximal_margin(*margins.rows(samples.X[:, chosen]), p, lam, solver, counts=margins.counts)
     W = np.zeros((margins.blocks, samples.X.shape[1]))
     W[:, chosen] = plane.w.reshape(margins.blocks, -1)
     return margins.classifier(W, plane.b)
@@ -267,7 +267,8 @@ def retrain(
 def _machines(samples: Samples, lam: float, solver: str) -> list[ShrinkingSVM]:
     """The SVM, or one against the rest for each of several classes."""
     Q = len(samples.classes)
-    return [ShrinkingSVM(np.where(samples.codes == k, 1.0, -1.0), lam, solver) for k in range(Q if Q > 2 else 1)]
+    signs = (np.where(samples.codes == k, 1.0, -1.0) for k in range(Q if Q > 2 else 1))
+    return [ShrinkingSVM(y, lam, solver, samples.counts) for y in signs]
 
 
 def _squares(weights: Matrix) -> Vector:

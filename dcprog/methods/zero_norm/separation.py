@@ -17,8 +17,10 @@ SAME = 1e-6
 """Total slacks that differ by less, relatively, are equal."""
 
 
-def maximal_margin(M: Any, B: Any, p: int = 2, lam: float = np.inf, solver: str = "auto") -> Hyperplane:
-    """min ‖w‖₁ or ½‖w‖₂² (p = 1, 2) plus λ Σξ, under the margin constraints.
+def maximal_margin(
+    M: Any, B: Any, p: int = 2, lam: float = np.inf, solver: str = "auto", *, counts: Vector | None = None
+) -> Hyperplane:
+    """min ‖w‖₁ or ½‖w‖₂² (p = 1, 2) plus λ Σ sᵢξᵢ, under the margin constraints; s > 0 are ``counts``, by default e.
 
     λ = ∞ is the limit λ → ∞: hard margins if there is a separating hyperplane, else the smallest norm among all hyperplanes
     with the least total slack, which every large enough λ gives.
@@ -32,58 +34,58 @@ def maximal_margin(M: Any, B: Any, p: int = 2, lam: float = np.inf, solver: str 
     size = float(p == 1)
     if np.isfinite(lam):
         soft = MarginProblem(M, B, sized=p == 1, square=float(p == 2), slack=np.ones(M.shape[0], dtype=bool), solver=solver)
-        return soft.solve(size, lam)
+        return soft.solve(size, lam if counts is None else lam * counts)
     try:
         return MarginProblem(M, B, sized=p == 1, square=float(p == 2), solver=solver).solve(size)
     except (NotSeparableError, SubproblemUnsolved):
-        return _least_slack(M, B, p, solver)
+        return _least_slack(M, B, p, solver, np.ones(M.shape[0]) if counts is None else counts / counts.max())
 
 
-def _least_slack(M: Any, B: Any, p: int, solver: str) -> Hyperplane:
+def _least_slack(M: Any, B: Any, p: int, solver: str, s: Vector) -> Hyperplane:
     """The smallest norm among the hyperplanes with the least total slack, which does not depend on the units of columns."""
     everywhere = np.ones(M.shape[0], dtype=bool)
     scale = column_sizes(M)
     errors = MarginProblem(M @ sp.diags_array(1.0 / scale), B, sized=False, slack=everywhere, solver=solver)
-    first, alpha = errors.solve_with_duals(slack=1.0)
+    first, alpha = errors.solve_with_duals(slack=s)
     first = first._replace(w=first.w / scale)
-    enough = _slacks(M, B, first).sum() * (1.0 + SAME)
-    plane = None if alpha is None else _on_the_face(M, B, p, alpha, enough, solver)
+    enough = float(s @ _slacks(M, B, first)) * (1.0 + SAME)
+    plane = None if alpha is None else _on_the_face(M, B, p, alpha, s, enough, solver)
     if plane is None:
-        plane = _at_large_costs(M, B, p, enough, solver)
+        plane = _at_large_costs(M, B, p, s, enough, solver)
     if plane is None:
         plane = first
         _warn()
     return plane._replace(xi=_slacks(M, B, plane))
 
 
-def _on_the_face(M: Any, B: Any, p: int, alpha: Vector, enough: float, solver: str) -> Hyperplane | None:
+def _on_the_face(M: Any, B: Any, p: int, alpha: Vector, s: Vector, enough: float, solver: str) -> Hyperplane | None:
     """The hyperplanes with the least total slack are, by complementary slackness, those with Mw + Bb ≥ 1 in the rows with
-    αᵢ < 1 and ≤ 1 in those with αᵢ > 0, where α are any multipliers that solve the dual of min Σξ.
+    αᵢ < sᵢ and ≤ 1 in those with αᵢ > 0, where α are any multipliers that solve the dual of min Σ sᵢξᵢ.
     """
     if solver == "auto" and p == 2:
         solver = "piqp"  # the face has no interior: the other solvers take long and fail
     for tolerance in (1e-9, 1e-6):
-        least, most = np.where(alpha < 1.0 - tolerance, 1.0, -np.inf), np.where(alpha > tolerance, 1.0, np.inf)
+        least, most = np.where(alpha < s * (1.0 - tolerance), 1.0, -np.inf), np.where(alpha > s * tolerance, 1.0, np.inf)
         face = MarginProblem(M, B, sized=p == 1, square=float(p == 2), least=least, most=most, solver=solver)
         try:
             plane = face.solve(float(p == 1))
         except (NotSeparableError, SubproblemUnsolved):
             continue
-        if _slacks(M, B, plane).sum() <= enough:
+        if s @ _slacks(M, B, plane) <= enough:
             return plane
     return None
 
 
-def _at_large_costs(M: Any, B: Any, p: int, enough: float, solver: str) -> Hyperplane | None:
-    """min norm + λΣξ for a λ that is large enough."""
+def _at_large_costs(M: Any, B: Any, p: int, s: Vector, enough: float, solver: str) -> Hyperplane | None:
+    """min norm + λ Σ sᵢξᵢ for a λ that is large enough."""
     everywhere = np.ones(M.shape[0], dtype=bool)
     soft = MarginProblem(M, B, sized=p == 1, square=float(p == 2), slack=everywhere, solver=solver)
     for lam in 10.0 ** np.arange(2, 9):
         try:
-            plane = soft.solve(float(p == 1), lam)
+            plane = soft.solve(float(p == 1), lam * s)
         except SubproblemUnsolved:
             return None
-        if _slacks(M, B, plane).sum() <= enough:
+        if s @ _slacks(M, B, plane) <= enough:
             return plane
     return None
 

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog.learning.multiclass import ArgmaxRule, margin_rows
+from dcprog.learning.multiclass import ArgmaxRule, margin_rows, rows_of_samples
 from dcprog.learning.rules import LinearRule
 from dcprog.learning.samples import Samples, dense
 from dcprog.methods.zero_norm.iterates import ZERO, Iterate, non_zero
-from dcprog.methods.zero_norm.margin import MarginProblem, rotated
+from dcprog.methods.zero_norm.margin import MarginProblem, column_sizes, rotated
 from dcprog.typing import Matrix, Vector
 
 
@@ -62,6 +62,12 @@ class Margins:
         y = np.where(self.samples.codes == 1, 1.0, -1.0)
         return sp.csc_array(sp.diags_array(y) @ X) if sp.issparse(X) else y[:, None] * X, y[:, None]
 
+    @property
+    def counts(self) -> Vector:
+        """How often the sample of each constraint counts."""
+        counts = self.samples.counts
+        return counts if self._one_row else counts[rows_of_samples(self.samples, self.constraints)]
+
     def classifier(self, W: Matrix, b: Vector) -> LinearRule | ArgmaxRule:
         """The classifier with the weights W, a column for each feature."""
         classes, names = self.samples.classes, self.samples.names
@@ -74,7 +80,8 @@ def l1_steps(margins: Margins, p: int, q: int | None, lam: float, solver: str) -
     """One LP a step (a QP where p or q is 2), of which only the costs change until a weight or a slack is zero."""
     M, B = margins.rows(margins.samples.X)
     d, Q = margins.samples.X.shape[1], margins.blocks
-    size, slack = np.full(d, float(p != 2)), np.full(M.shape[0], lam * (q in (0, 1)))
+    cost = lam * margins.counts
+    size, slack = np.full(d, float(p != 2)), cost * (q in (0, 1))
     kept, slacked = np.ones(d, dtype=bool), np.full(M.shape[0], q is not None)
     problem: MarginProblem | None = None
     iteration = 0
@@ -86,7 +93,7 @@ def l1_steps(margins: Margins, p: int, q: int | None, lam: float, solver: str) -
                 sized=p != 2,
                 square=float(p == 2),
                 slack=slacked,
-                slack_square=lam * (q == 2),
+                slack_square=cost * (q == 2),
                 solver=solver,
             )
         plane = problem.solve(np.tile(size[kept], Q), slack)
@@ -101,7 +108,7 @@ def l1_steps(margins: Margins, p: int, q: int | None, lam: float, solver: str) -
             size[kept] = 1.0 / iterate.sizes[kept]
         if q == 0:
             slacked = slacked & (plane.xi > ZERO)
-            slack[slacked] = lam / plane.xi[slacked]
+            slack[slacked] = cost[slacked] / plane.xi[slacked]
         if kept.sum() + slacked.sum() < before:
             problem = None  # the next problem is a smaller one
 
@@ -110,22 +117,24 @@ def l2_steps(margins: Margins, p: int, q: int | None, lam: float, solver: str) -
     """One SVM a step, on X * z with at most min(n, d) weights a class."""
     X = dense(margins.samples.X)
     d, Q = X.shape[1], margins.blocks
-    z, zeta = np.ones(d), np.ones(margins.count)
-    kept, slacked = np.ones(d, dtype=bool), np.full(margins.count, q is not None)
+    cost = lam * margins.counts
+    z, zeta, columns = np.ones(d), np.ones(len(cost)), column_sizes(X)
+    kept, slacked = np.ones(d, dtype=bool), np.full(len(cost), q is not None)
     iteration = 0
     while True:
         R, U = rotated(X[:, kept] * z[kept])
         M, B = margins.rows(R)
-        ridge = np.where(slacked, lam / zeta**2, 0.0) if q in (0, 2) else 0.0
+        ridge = np.where(slacked, cost / zeta**2, 0.0) if q in (0, 2) else 0.0
         problem = MarginProblem(M, B, sized=False, square=1.0, slack=slacked, slack_square=ridge, solver=solver)
-        plane = problem.solve(slack=lam * (q == 1))
+        plane = problem.solve(slack=cost * (q == 1))
         iteration += 1
         W = np.zeros((Q, d))
         W[:, kept] = z[kept] * (plane.w.reshape(Q, -1) @ U.T)
         iterate = Iterate(iteration, margins.classifier(W, plane.b), plane.xi)
         yield iterate
         if p == 0:
-            kept = kept & non_zero(iterate.sizes)
+            # Beside free slacks w may go to 0 as a whole: a weight that moves no margin, all of which are 1, is zero, too.
+            kept = kept & non_zero(iterate.sizes) & (iterate.sizes * columns > ZERO)
             z = np.where(kept, iterate.sizes, 0.0)
         if q == 0:
             slacked = slacked & (plane.xi > ZERO)

@@ -74,6 +74,8 @@ class Graph:
         """Nodes whose function may be undefined somewhere."""
         self.rows: dict[tuple[tuple[int, float], ...], tuple[float, float]] = {}
         """Bounds of linear forms that rows give."""
+        self.broken = 0
+        """How many numbers were NaN or infinite."""
         self._known: dict[Any, Node] = {}
 
     # makers
@@ -91,6 +93,7 @@ class Graph:
         fixed = [i for i in coefficients if self.lower[i] == self.upper[i]]
         if fixed:
             constant = math.fsum([constant, *(coefficients[i] * self.lower[i] for i in fixed)])
+        self.broken += not math.isfinite(constant)
         pairs = tuple(sorted((i, a) for i, a in coefficients.items() if a != 0.0 and self.lower[i] != self.upper[i]))
         key = ("affine", pairs, constant)
         return self._known.get(key) or self._new(key, (), (pairs, constant), self._affine_bounds(pairs, constant))
@@ -148,8 +151,10 @@ class Graph:
         whole = float(p).is_integer()
         if not whole and c < 0:
             c, core = 1.0, base
-        if core.kind == "product" and all(
-            (whole and (float(q).is_integer() or f.lower >= 0)) or f.lower >= 0 for f, q in core.factors
+        if (
+            core.kind == "product"
+            and not any(p < 0 and q < 0 and has_pole(f, q) for f, q in core.factors)
+            and all((whole and (float(q).is_integer() or f.lower >= 0)) or f.lower >= 0 for f, q in core.factors)
         ):
             made = self._product([(f, q * p) for f, q in core.factors])
         elif core.kind == "abs" and whole and p % 2 == 0:
@@ -344,9 +349,12 @@ def _pair(x: Interval) -> tuple[float, float]:
 def _end(pairs: tuple[tuple[int, float], ...], ends: list[float], constant: float, side: float) -> float:
     """constant + Σ aᵢ · endᵢ, rounded to the side; exactly where rounding could hide a sign."""
     products = [a * e for (_, a), e in zip(pairs, ends, strict=True)]
-    if any(map(math.isinf, products)):
+    if not math.isfinite(constant) or not all(map(math.isfinite, products)):
         return side * math.inf
-    total = math.fsum([constant, *products])
+    try:
+        total = math.fsum([constant, *products])
+    except OverflowError:
+        return side * math.inf
     if all(abs(a) == 1.0 or e in (0.0, 1.0) for (_, a), e in zip(pairs, ends, strict=True)):  # products without rounding
         rest = math.fsum([constant, *products, -total])
         return total if rest == 0.0 or rest * side < 0 else math.nextafter(total, side * math.inf)

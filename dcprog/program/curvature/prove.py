@@ -103,9 +103,10 @@ def curvature(expression: Any, over: Any = None, *, time_limit: float = SECONDS)
 
 def of_expression_in(space: Space, expression: Any, effort: Effort) -> Curvature:
     """The curvature of an expression in a space that was read before."""
-    before = len(space.graph.defects)
+    before, broken = len(space.graph.defects), space.graph.broken
     node = space.read(expression)
-    if any(not math.isfinite(n.constant) for n in below([node]) if n.kind == "affine"):
+    numbers = (n.constant for n in below([node]) if n.kind == "affine")
+    if space.graph.broken > broken or not all(map(math.isfinite, numbers)):
         raise DataError(f"a coefficient of {shortened(expression)} is NaN or infinite: check where it came from")
     parts = set(below([node]))
     defects = [d for d in space.graph.defects[:before] if d in parts] + space.graph.defects[before:]
@@ -124,12 +125,13 @@ def _judged(space: Space, node: Node, expression: Any, effort: Effort) -> Curvat
         return _proved("affine", space, known.convex)
     if known.convex:
         return _proved("convex", space, known.convex)
-    used = sorted(support(node))
+    used = space.used_by(expression)
     against: dict[float, Witness | None] = {1.0: None, -1.0: None}
     for sign in (1.0, -1.0):
         if sign > 0 or not known.concave:
             segment = search(space, signed(node, sign), effort)
-            against[sign] = None if segment is None else witness(space, segment, sign, expression, used)
+            if segment is not None:
+                against[sign] = witness(space, signed(node, sign), segment, sign, expression, used)
     if known.concave:
         return _proved("concave", space, known.concave, against[1.0])
     if against[1.0] and against[-1.0]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from pyomo.core.base.block import Block
+from pyomo.core.base.objective import Objective
 from pyomo.core.base.var import Var
 from pyomo.core.expr.visitor import identify_variables
 from scipy.optimize import linprog
@@ -15,7 +17,8 @@ from scipy.optimize import linprog
 from dcprog.errors import DataError, ModelError
 from dcprog.program.components import matrices, scalar_constraints
 from dcprog.program.constants import constant
-from dcprog.program.curvature.nodes import Graph, Node
+from dcprog.program.curvature.domains import demanded
+from dcprog.program.curvature.nodes import Graph, Node, below
 from dcprog.program.curvature.reading import Reader
 from dcprog.program.curvature.rows import Row, linear_forms, tightened
 from dcprog.program.curvature.values import enclosed
@@ -38,12 +41,17 @@ class Space:
     """
 
     def __init__(
-        self, variables: Sequence[Any], own: tuple[list[float], list[float]], rows: Sequence[tuple[Any, float, float]]
+        self,
+        variables: Sequence[Any],
+        own: tuple[list[float], list[float]],
+        rows: Sequence[tuple[Any, float, float]],
+        defined: Sequence[Any] = (),
     ) -> None:
+        """Where expressions are ``defined``, the bounds that follow from that hold as well: x ≥ 0 for log x."""
         self.variables, self.own = list(variables), own
         self.names = [v.name for v in variables]
         self.index = {id(v): i for i, v in enumerate(variables)}
-        lower, upper = own
+        lower, upper = _domain(own, self.names, self.index, defined) if defined else own
         for _ in range(PASSES):
             self.graph = Graph(lower, upper, self.names)
             self.rows = _read(self.graph, self.index, rows)
@@ -63,6 +71,11 @@ class Space:
     def read(self, expression: Any) -> Node:
         """The node of an expression."""
         return self.reader.read(expression)
+
+    def used_by(self, expression: Any) -> list[int]:
+        """The variables in an expression, those included that its normal form has no more."""
+        found = identify_variables(expression, include_fixed=False) if hasattr(expression, "is_expression_type") else ()
+        return sorted(self.index[id(v)] for v in found if id(v) in self.index)
 
     @property
     def bounds(self) -> tuple[Vector, Vector]:
@@ -101,7 +114,8 @@ class Space:
             if row.lower == row.upper and row.body.kind != "affine":
                 continue
             values = enclosed([(1.0, row.body)], points)
-            middle = 0.5 * (values.lower + values.upper)
+            with np.errstate(all="ignore"):
+                middle = 0.5 * (values.lower + values.upper)
             slack = FEASIBLE * (1 + np.abs(middle))
             good &= (middle >= row.lower - slack) & (middle <= row.upper + slack)
         return good
@@ -165,15 +179,20 @@ def of_expression(expression: Any) -> Space:
     return Space(variables, _own_bounds(variables), [])
 
 
-def of_model(model: Any) -> Space:
-    """The free variables of a model with their bounds and its active rows."""
+def of_model(model: Any, *, on_domains: bool = False) -> Space:
+    """The free variables of a model with their bounds and its active rows; ``on_domains`` with the bounds as well on which
+    its objectives and rows have values."""
     if isinstance(model, type) or not hasattr(model, "component_data_objects"):
         raise ModelError(
             f"over is {type(model).__name__}, expected the Pyomo model (or block) of the expression: pass over=m, or "
             "leave it out"
         )
     variables = [v for v in model.component_data_objects(Var, active=True, descend_into=Block) if not v.fixed]
-    return Space(variables, _own_bounds(variables), rows_of(model))
+    rows = rows_of(model)
+    objectives = (
+        [o.expr for o in model.component_data_objects(Objective, active=True, descend_into=Block)] if on_domains else []
+    )
+    return Space(variables, _own_bounds(variables), rows, [*objectives, *(r[0] for r in rows)] if on_domains else [])
 
 
 def rows_of(model: Any) -> list[tuple[Any, float, float]]:
@@ -203,13 +222,31 @@ def _own_bounds(variables: Sequence[Any]) -> tuple[list[float], list[float]]:
     return lower, upper
 
 
+def _domain(
+    own: tuple[list[float], list[float]], names: Sequence[str], index: Mapping[int, int], expressions: Sequence[Any]
+) -> tuple[list[float], list[float]]:
+    """The bounds of variables on which functions of one of them, as log x or √(2x − 1), have values."""
+    lower, upper = list(own[0]), list(own[1])
+    graph = Graph(lower, upper, names)
+    reader = Reader(graph, index)
+    for expression in expressions:
+        try:
+            reader.read(expression)
+        except ModelError:
+            continue
+    demands = [Row(arg, low, high) for node in graph.defects for arg, low, high in demanded(node) if low < high]
+    return tightened(graph, [row for row in demands if row.body.kind == "affine" and len(row.body.coefficients) == 1])
+
+
 def _read(graph: Graph, index: Mapping[int, int], rows: Sequence[tuple[Any, float, float]]) -> list[Row]:
     """The rows as nodes; a row that cannot be read says nothing."""
     reader, read = Reader(graph, index), []
     for body, lower, upper in rows:
         try:
-            read.append(Row(reader.read(body), lower, upper))
+            node = reader.read(body)
         except ModelError:
             continue
+        if all(math.isfinite(part.constant) for part in below([node]) if part.kind == "affine"):
+            read.append(Row(node, lower, upper))
     graph.defects.clear()
     return read

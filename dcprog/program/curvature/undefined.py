@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dcprog.program.curvature import elementary
-from dcprog.program.curvature.nodes import Node, has_pole
+from dcprog.program.curvature.domains import demanded
+from dcprog.program.curvature.nodes import Node
 from dcprog.program.curvature.spaces import Space
 from dcprog.program.curvature.values import enclosed
 from dcprog.typing import Vector
@@ -18,20 +18,11 @@ STEPS = 80
 def where(space: Space, defects: Sequence[Node]) -> Vector | None:
     """A point of the space at which one of the nodes has no value; None if none was found."""
     for node in defects:
-        for arg, low, high in _demands(node):
+        for arg, low, high in demanded(node):
             found = _outside(space, arg, low, high) if low != high else _root(space, arg)
             if found is not None:
                 return found
     return None
-
-
-def _demands(node: Node) -> list[tuple[Node, float, float]]:
-    """The arguments with the interval that they have to lie in; an empty one stands for a pole at 0."""
-    if node.kind == "product":
-        bad = [(b, p) for b, p in node.factors if has_pole(b, p)]
-        return [(b, 0.0, 0.0 if float(p).is_integer() else np.inf) for b, p in bad]
-    low, high = elementary.ELEMENTARY[node.data].domain if node.data in elementary.ELEMENTARY else (-np.inf, np.inf)
-    return [(node.args[0], low, high)]
 
 
 def _outside(space: Space, arg: Node, low: float, high: float) -> Vector | None:

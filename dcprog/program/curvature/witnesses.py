@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from pyomo.core.expr.numvalue import value
 
+from dcprog.program.curvature import kinks
 from dcprog.program.curvature.hessians import Effort, blocks, hessians_at
 from dcprog.program.curvature.nodes import Graph, support
 from dcprog.program.curvature.programs import Compiled, Term, compile_in_variables, grouped
@@ -28,6 +29,7 @@ FOLLOWED = 12
 """Blocks of at most so many variables are searched where their curvature is least."""
 CANDIDATES = 6
 TRIALS = 40
+SHORTER = (1.0, 0.96875, 0.5, 0.0625)
 
 
 class Segment(NamedTuple):
@@ -76,7 +78,8 @@ class Witness:
         try:
             for v in self._variables:
                 v.set_value(at[v.name], skip_validation=True)
-            return float(value(self._expression))
+            found = value(self._expression, exception=False)
+            return float("nan") if found is None else float(found)
         except (ArithmeticError, TypeError, ValueError):
             return float("nan")
         finally:
@@ -103,7 +106,21 @@ class Witness:
         )
 
 
-def witness(space: Space, segment: Segment, sign: float, expression: Any, used: Sequence[int]) -> Witness:
+def witness(
+    space: Space, terms: Sequence[Term], segment: Segment, sign: float, expression: Any, used: Sequence[int]
+) -> Witness | None:
+    """The segment as a witness that the expression itself confirms; shorter where it has no value at an end, as |x|/x at
+    0."""
+    for part in SHORTER:
+        half = segment.half * part
+        excess = segment.excess if part == 1.0 else float(_excesses(terms, segment.middle[None], half[None])[0])
+        made = _named(space, segment._replace(half=half, excess=excess), sign, expression, used)
+        if excess > 0 and made.check():
+            return made
+    return None
+
+
+def _named(space: Space, segment: Segment, sign: float, expression: Any, used: Sequence[int]) -> Witness:
     """The segment in the names of the variables that the expression has."""
 
     def named(x: Vector) -> dict[str, float]:
@@ -283,6 +300,8 @@ def _by_values(space: Space, block: Sequence[Term]) -> Segment | None:
         column = used[np.arange(len(points)) % len(used)]
         single[np.arange(len(points)), column] = half[np.arange(len(points)), column]
         middles, halves = np.vstack([points + half, points + single, points + half]), np.vstack([half, single, single])
+        on_kinks = kinks.across(space.graph, block, points)
+        middles, halves = np.vstack([middles, on_kinks[0]]), np.vstack([halves, on_kinks[1]])
     else:
         middles, halves = points + half, half
     return _best(space, block, _short(middles, *space.bounds, space), _short(halves, None, None, space))

@@ -16,12 +16,15 @@ from dcprog.program.curvature import elementary
 from dcprog.program.curvature.intervals import Interval
 from dcprog.program.curvature.nodes import Node
 from dcprog.program.curvature.shapes import Proof, shape
+from dcprog.program.decompose import pairs
 from dcprog.program.decompose.pairs import Pair, claim, sum_of
 
 if TYPE_CHECKING:
     from dcprog.program.decompose.splitter import Splitter
 
 Ranges = tuple[Interval, Interval, Interval]
+EXPANDED = 4
+"""Sums of so few terms are multiplied out."""
 RULE = "φ(f) = [φ(f) + a·g + b·h] − [a·g + b·h] for f = g − h, φ being {} with slopes between {:.6g} and {:.6g}"
 
 
@@ -100,26 +103,40 @@ def ranges_of(node: Node, arg: Node) -> Ranges:
     return elementary.power_ranges(node.data[0], x)
 
 
+def expanded(splitter: Splitter, node: Node) -> tuple[Pair, str] | None:
+    """(Σ cᵢtᵢ)² = Σ cᵢcⱼ tᵢtⱼ for few terms: products may be convex or concave where the square is neither, as √x·√y."""
+    if node.kind != "sum" or len(node.args) > EXPANDED:
+        return None
+    graph = splitter.graph
+    terms = [(1.0, node.args[0]), *node.terms]
+    products = [
+        (c * d * (1.0 if i == j else 2.0), graph.product(s, t))
+        for i, (c, s) in enumerate(terms)
+        for j, (d, t) in enumerate(terms[: i + 1])
+    ]
+    whole = splitter.split(graph.sum(0.0, {}, products))
+    return None if whole is None else (whole, "a square, multiplied out")
+
+
 def square(splitter: Splitter, node: Node) -> tuple[Pair, str] | None:
     """f² = 2(p² + q²) − (p + q)² for f = p − q with p, q ≥ 0 convex, a common constant added to both where one is
     negative."""
-    from dcprog.program.decompose import products
-
     graph = splitter.graph
     inner = splitter.split(node)
     if inner is None:
         return None
-    p, q = sum_of(graph, inner.g, inner.line, inner.constant), sum_of(graph, inner.h)
-    least = min(p.lower, q.lower)
-    if not math.isfinite(least):
+    both = pairs.sides(graph, inner)
+    if both is None:
         return None
+    p, q = both
+    least = min(p.lower, q.lower)
     if least < 0:
         p, q = (_raised(splitter, n, -least) for n in (p, q))
-    both = sum_of(graph, {p: 1.0, q: 1.0})
-    both.lower = max(both.lower, 0.0)
-    g = {products.square(graph, n): 2.0 for n in (p, q)}
+    total = sum_of(graph, {p: 1.0, q: 1.0})
+    total.lower = max(total.lower, 0.0)
+    g = {pairs.square(graph, n): 2.0 for n in (p, q)}
     return Pair(
-        g, {products.square(graph, both): 1.0}
+        g, {pairs.square(graph, total): 1.0}
     ), "f² = 2(p² + q²) − (p + q)² for f = p − q, p and q convex and not negative"
 
 

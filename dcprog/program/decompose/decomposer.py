@@ -60,7 +60,7 @@ class Decomposer:
         if method not in METHODS:
             raise unknown_name("method", method, METHODS)
         self.method = method
-        self.space: Space = of_expression(_checked(expression)) if over is None else of_model(over)
+        self.space: Space = of_expression(_checked(expression)) if over is None else of_model(over, on_domains=True)
         self.effort = Effort(time_limit)
         self.splitter = Splitter(self.space.graph, method, self.effort)
         self.writer = Writer(self.space.variables)

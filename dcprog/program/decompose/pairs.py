@@ -6,9 +6,10 @@ merged into one node, since a proof may hold for a sum and not for its terms.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from dcprog.program.curvature.nodes import Graph, Node
 from dcprog.program.curvature.shapes import Proof, Shape, shape, with_powers
@@ -106,6 +107,25 @@ def sum_of(
     return made
 
 
+def sides(graph: Graph, pair: Pair) -> tuple[Node, Node] | None:
+    """p and q, convex and bounded below, with pair = p − q: an affine part without a lower bound goes as max(·, 0) into p
+    and as max(−·, 0) into q. None if one of them has no bound."""
+    line = graph.affine(pair.line, pair.constant)
+    if line.is_constant or np.isfinite(line.lower):
+        p, q = sum_of(graph, pair.g, pair.line, pair.constant), sum_of(graph, pair.h)
+    else:
+        above, under = positive_part(graph, line), positive_part(graph, graph.scaled(-1.0, line))
+        p, q = sum_of(graph, {**pair.g, above: 1.0}), sum_of(graph, {**pair.h, under: 1.0})
+    return (p, q) if np.isfinite(p.lower) and np.isfinite(q.lower) else None
+
+
+def positive_part(graph: Graph, line: Node) -> Node:
+    """max(line, 0)."""
+    made = graph.max([line, graph.number(0.0)])
+    shape(graph, made)
+    return made
+
+
 def claim(node: Node, proof: Proof) -> Node:
     """The node, with a proof that it is convex from outside of the rules."""
     old = node.shape or Shape()
@@ -113,6 +133,12 @@ def claim(node: Node, proof: Proof) -> Node:
     return node
 
 
-def is_bounded(node: Node) -> bool:
-    """Whether its values lie between two numbers."""
-    return math.isfinite(node.lower) and math.isfinite(node.upper)
+def square(graph: Graph, p: Node) -> Node:
+    """p² for a convex p ≥ 0."""
+    made = graph.power(p, 2.0)
+    if not shape(graph, made).convex:
+        proof = shape(graph, p).convex
+        assert proof is not None
+        assert p.lower >= 0
+        claim(made, Proof(made, "the square of a convex function that is not negative", (proof,), (p,)))
+    return made

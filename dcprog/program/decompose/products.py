@@ -12,8 +12,9 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from dcprog.program.curvature.nodes import Graph, Node
-from dcprog.program.curvature.shapes import Proof, shape
-from dcprog.program.decompose.pairs import Pair, claim, convex, sum_of
+from dcprog.program.curvature.shapes import Proof, Shape, shape
+from dcprog.program.decompose import compositions
+from dcprog.program.decompose.pairs import Pair, claim, convex, of_affine, positive_part, sides, square, sum_of
 
 if TYPE_CHECKING:
     from dcprog.program.decompose.splitter import Splitter
@@ -60,16 +61,54 @@ def _factors(splitter: Splitter, node: Node) -> list[Factor] | None:
         return [_above(splitter.graph, node, 1.0)]
     if known.concave and math.isfinite(node.upper):
         return [_above(splitter.graph, node, -1.0)]
-    if known.convex or known.concave:
-        return None
-    pair = splitter.split(node)
+    if node.kind == "affine":  # max(k, 0) − max(−k, 0) needs no bounds
+        graph = splitter.graph
+        above, under = (positive_part(graph, graph.scaled(sign, node)) for sign in (1.0, -1.0))
+        return [Factor(above, 1.0, 0.0), Factor(under, -1.0, 0.0)]
+    if known.concave and math.isfinite(node.lower):
+        return _below_tangent(splitter.graph, node)
+    pair = _apart(splitter.graph, node, known) if known.convex or known.concave else splitter.split(node)
     if pair is None:
         return None
-    sides = (sum_of(splitter.graph, pair.g, pair.line, pair.constant), sum_of(splitter.graph, pair.h))
-    if not all(math.isfinite(s.lower) for s in sides):
+    both = sides(splitter.graph, pair)
+    if both is None:
         return None
-    g, h = (_above(splitter.graph, s, 1.0) for s in sides)
+    g, h = (_above(splitter.graph, s, 1.0) for s in both)
     return [g, Factor(h.node, -1.0, -h.offset)]
+
+
+def _apart(graph: Graph, node: Node, known: Shape) -> Pair | None:
+    """A convex or concave sum without a bound as its affine part and the rest, which may have one, as in x² − x."""
+    if node.kind != "sum" or node.args[0].is_constant:
+        return None
+    sign = 1.0 if known.convex else -1.0
+    proof = known.convex or known.concave
+    rest = graph.sum(0.0, {}, [(sign * c, t) for c, t in node.terms])
+    if not shape(graph, rest).convex and proof is not None:
+        claim(rest, proof._replace(node=rest))
+    return Pair({rest: 1.0}).scaled(sign).add(of_affine(node.args[0]))
+
+
+def _below_tangent(graph: Graph, node: Node) -> list[Factor] | None:
+    """A concave φ(t) ≥ bound without an upper bound, as T − (T − φ(t)) with its tangent T at a point, T ≥ φ(t) ≥ bound."""
+    arg = node.args[0] if node.args else node
+    if len(node.args) != 1 or arg.kind != "affine" or not math.isfinite(arg.lower):
+        return None
+    at = arg.lower + 1.0
+    value, slope = (float(0.5 * (r.lower + r.upper)) for r in compositions.ranges_of(node, graph.number(at))[:2])
+    if not (math.isfinite(value) and math.isfinite(slope) and slope >= 0):
+        return None
+    up = ROUNDING * 100 * (abs(value) + abs(slope * at) + abs(node.lower))
+    tangent = graph.sum(value - slope * at + up - node.lower, {}, [(slope, arg)])
+    tangent.lower = max(tangent.lower, 0.0)
+    shape(graph, tangent)
+    rest = graph.sum(value - slope * at + up, {}, [(slope, arg), (-1.0, node)])
+    proof = shape(graph, node).concave
+    shape(graph, rest)
+    assert proof is not None
+    claim(rest, Proof(rest, "the distance of a concave function from its tangent", (proof,), (arg,)))
+    rest.lower = max(rest.lower, 0.0)
+    return [Factor(tangent, 1.0, node.lower), Factor(rest, -1.0, 0.0)]
 
 
 def _above(graph: Graph, node: Node, sign: float) -> Factor:
@@ -97,17 +136,6 @@ def _of_nonnegative(graph: Graph, p: Node, q: Node) -> Pair:
     both = sum_of(graph, {p: s, q: 1.0 / s})
     both.lower = max(both.lower, 0.0)
     return Pair({square(graph, both): 0.5}, {square(graph, p): 0.5 * s * s, square(graph, q): 0.5 / (s * s)})
-
-
-def square(graph: Graph, p: Node) -> Node:
-    """p² for a convex p ≥ 0."""
-    made = graph.power(p, 2.0)
-    if not shape(graph, made).convex:
-        proof = shape(graph, p).convex
-        assert proof is not None
-        assert p.lower >= 0
-        claim(made, Proof(made, "the square of a convex function that is not negative", (proof,), (p,)))
-    return made
 
 
 def _length(node: Node) -> float:

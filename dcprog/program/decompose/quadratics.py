@@ -50,8 +50,9 @@ def collected(terms: Sequence[Term]) -> Form:
     return Form(variables, matrix + matrix.T, line, constant)
 
 
-def split(graph: Graph, form: Form, method: str) -> list[tuple[Pair, str]]:
-    """For each set of coupled variables its pair and the rule; the affine part is not in them."""
+def split(graph: Graph, form: Form, method: str, *, written: bool = False) -> list[tuple[Pair, str]]:
+    """For each set of coupled variables its pair and the rule; the affine part is not in them. ``written`` out in products,
+    whatever the size."""
     found = []
     for block in spectral.blocks(form.matrix):
         matrix, variables = form.matrix[np.ix_(block, block)], form.variables[block]
@@ -61,7 +62,7 @@ def split(graph: Graph, form: Form, method: str) -> list[tuple[Pair, str]]:
         pair = Pair()
         for side, part in ((pair.g, positive), (pair.h, negative)):
             for inner in spectral.blocks(part):
-                node = _node(graph, part[np.ix_(inner, inner)], variables[inner])
+                node = _node(graph, part[np.ix_(inner, inner)], variables[inner], written)
                 if node is not None:
                     side[node] = side.get(node, 0.0) + 1.0
         found.append((pair, rule))
@@ -79,13 +80,14 @@ def widths(graph: Graph, variables: Indices) -> Vector:
     return widths
 
 
-def _node(graph: Graph, matrix: Matrix, variables: Indices) -> Node | None:
+def _node(graph: Graph, matrix: Matrix, variables: Indices, written: bool) -> Node | None:
     """½x'Mx, proved convex."""
     if not matrix.any():
         return None
-    if np.count_nonzero(matrix) > WRITTEN_OUT:
+    if np.count_nonzero(matrix) > WRITTEN_OUT and not written:
         node = graph.function(Quadratic(matrix), [graph.variable(i) for i in variables.tolist()])
         shape(graph, node)
+        node.lower = 0.0
         return claim(node, Proof(node, "a quadratic form without a negative eigenvalue"))
     terms = []
     for i in range(len(matrix)):
@@ -95,4 +97,5 @@ def _node(graph: Graph, matrix: Matrix, variables: Indices) -> Node | None:
                 terms.append(((0.5 if i == j else 1.0) * float(matrix[i, j]), product))
     node = graph.sum(0.0, {}, terms)
     shape(graph, node)
+    node.lower = max(node.lower, 0.0)
     return claim(node, Proof(node, "a quadratic form without a negative eigenvalue"))

@@ -102,12 +102,11 @@ def _knots(lower: float, upper: float, pieces: int) -> Vector:
     """Ends of so many pieces; further and further out where there is no end."""
     if np.isfinite(lower) and np.isfinite(upper):
         inner = np.linspace(lower, upper, pieces + 1)[1:-1]
-    elif pieces == 1:
-        inner = np.empty(0)
-    else:
-        steps = np.array(FAR)
+    else:  # near to where it ends, or to 0, and further and further out
         centre = lower if np.isfinite(lower) else upper if np.isfinite(upper) else 0.0
-        inner = np.concatenate([centre - steps[::-1], np.linspace(centre - 1, centre + 1, 9)[1:-1], centre + steps])
+        steps = np.array(FAR[: max(0, (pieces - 1) // 2)])
+        near = np.linspace(centre - 1, centre + 1, 9)[1:-1] if pieces >= 20 else np.empty(0)
+        inner = np.concatenate([centre - steps[::-1], near, centre + steps])
     return np.concatenate([[lower], inner[(inner > lower) & (inner < upper)], [upper]])
 
 

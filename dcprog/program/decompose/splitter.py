@@ -14,8 +14,8 @@ from dcprog.program.curvature.proofs import by_hessians
 from dcprog.program.curvature.quadratics import is_quadratic
 from dcprog.program.curvature.shapes import shape
 from dcprog.program.curvature.texts import text
-from dcprog.program.decompose import compositions, maxima, products, quadratics, shifts
-from dcprog.program.decompose.measure import coarseness
+from dcprog.program.decompose import compositions, maxima, products, quadratics, shifts, univariate
+from dcprog.program.decompose.measure import bends, coarseness
 from dcprog.program.decompose.pairs import Pair, claim, convex, of_affine
 
 SMALL = 8
@@ -36,7 +36,7 @@ class Splitter:
 
     def __init__(self, graph: Graph, method: str, effort: Effort) -> None:
         self.graph, self.method, self.effort = graph, method, effort
-        self._known: dict[Node, tuple[Pair, str] | None] = {}
+        self._known: dict[tuple[Node, bool], tuple[Pair, str] | None] = {}
 
     # of a whole expression
 
@@ -71,7 +71,7 @@ class Splitter:
     def _coarseness(self, pair: Pair) -> float:
         return coarseness(self.graph, [(w, n) for n, w in pair.h.items()])
 
-    def _together(self, pieces: Sequence[Piece]) -> Pair:
+    def _together(self, pieces: Sequence[Piece], inner: bool = False) -> Pair:
         """The sum of the pieces. Their quadratic parts are split as one form where that is less coarse: convex ones make up
         for the shifts of others."""
         total = Pair()
@@ -82,7 +82,7 @@ class Splitter:
         merged = Pair().add(total)
         forms = self._quadratics_out(merged)
         if len({c > 0 for c, _ in forms}) == 2:
-            for piece in self._of_forms(forms):
+            for piece in self._of_forms(forms, inner):
                 merged.add(piece.pair)
             if self._coarseness(merged) < self._coarseness(total):
                 return merged
@@ -92,7 +92,7 @@ class Splitter:
         """A block that second derivatives show to be convex or concave."""
         if all(is_quadratic(t) for _, t in block):
             return None
-        for sign in (1.0, -1.0):
+        for sign in bends(self.graph, block):
             proof = by_hessians(self.graph, node, sign, self.effort)
             if proof is not None:
                 made = node if sign > 0 else self.graph.scaled(-1.0, node)
@@ -101,17 +101,17 @@ class Splitter:
                 return Piece(tuple(block), Pair({made: 1.0}).scaled(sign), ("" if sign > 0 else "concave: ") + proof.rule)
         return None
 
-    def _by_terms(self, block: Sequence[Term]) -> list[Piece] | None:
+    def _by_terms(self, block: Sequence[Term], inner: bool = False) -> list[Piece] | None:
         """Term by term, the quadratic ones together."""
         pieces: list[Piece] = []
         forms = [(c, term) for c, term in block if is_quadratic(term)]
         for c, term in block:
-            found = None if is_quadratic(term) else self._of_node(term)
+            found = None if is_quadratic(term) else self._of_node(term, inner)
             if found is not None:
                 pieces.append(Piece(((c, term),), found[0].scaled(c), found[1]))
             elif not is_quadratic(term):
                 return None
-        return pieces + self._of_forms(forms) if forms else pieces
+        return pieces + self._of_forms(forms, inner) if forms else pieces
 
     def _quadratics_out(self, pair: Pair) -> list[Term]:
         """The quadratic nodes of a pair, which are taken out of it."""
@@ -124,10 +124,12 @@ class Splitter:
                     pair.add(of_affine(node.args[0], weight))
         return taken
 
-    def _of_forms(self, forms: Sequence[Term]) -> list[Piece]:
+    def _of_forms(self, forms: Sequence[Term], inner: bool = False) -> list[Piece]:
         form = quadratics.collected(forms)
         method = "eigenvalue" if self.method == "eigenvalue" else "diagonal"
-        pieces = [Piece(tuple(forms), pair, rule) for pair, rule in quadratics.split(self.graph, form, method)]
+        pieces = [
+            Piece(tuple(forms), pair, rule) for pair, rule in quadratics.split(self.graph, form, method, written=inner)
+        ]
         if form.constant or any(form.line.values()):
             pieces.append(Piece((), Pair({}, {}, form.line, form.constant), "affine"))
         return pieces
@@ -139,23 +141,23 @@ class Splitter:
         if node.kind == "affine":
             return of_affine(node)
         if node.kind != "sum":
-            found = self._of_node(node)
+            found = self._of_node(node, inner=True)
             return None if found is None else found[0]
         known = self._simple(node)
         if known is not None:
             return known[0]
         total = of_affine(node.args[0])
-        pieces = self._by_terms(node.terms)
+        pieces = self._by_terms(node.terms, inner=True)
         if pieces is None:
             return None
-        return total.add(self._together(pieces)).without_common()
+        return total.add(self._together(pieces, inner=True)).without_common()
 
     def quadratic(self, a: Node, b: Node) -> Pair:
         """a · b for affine forms."""
         node = self.graph.product(a, b)
         total = Pair()
         for c, term in node.terms if node.kind != "affine" else []:
-            for piece in self._of_forms([(c, term)]):
+            for piece in self._of_forms([(c, term)], inner=True):
                 total.add(piece.pair)
         return (
             total.add(of_affine(node if node.kind == "affine" else node.args[0]))
@@ -174,16 +176,19 @@ class Splitter:
             return convex(self.graph, made, -1.0), f"concave: {known.concave.rule}"
         return None
 
-    def _of_node(self, node: Node) -> tuple[Pair, str] | None:
-        if node not in self._known:
-            self._known[node] = self._simple(node)
-            if self._known[node] is None and node not in self.graph.defects:
-                candidates = self._candidates(node)
+    def _of_node(self, node: Node, inner: bool = False) -> tuple[Pair, str] | None:
+        """The pair of a node that is no sum; ``inner`` if it becomes a part of products and powers, in which no vectorised
+        function may stand."""
+        key = node, inner
+        if key not in self._known:
+            self._known[key] = self._simple(node)
+            if self._known[key] is None and node not in self.graph.defects:
+                candidates = self._candidates(node, inner)
                 if candidates:
-                    self._known[node] = min(candidates, key=lambda found: self._coarseness(found[0]))
-        return self._known[node]
+                    self._known[key] = min(candidates, key=lambda found: self._coarseness(found[0]))
+        return self._known[key]
 
-    def _candidates(self, node: Node) -> list[tuple[Pair, str]]:
+    def _candidates(self, node: Node, inner: bool) -> list[tuple[Pair, str]]:
         graph = self.graph
         found: list[tuple[Pair, str] | None] = []
         if is_quadratic(node):
@@ -192,12 +197,14 @@ class Splitter:
             found.append(maxima.split(self, node))
         else:
             found.append(shifts.shifted(graph, [(1.0, node)]))
+        if self.method != "shift":
+            found.append((univariate.of_power if inner else univariate.split)(graph, node))
         if self.method == "shift" and any(found):
             return [f for f in found if f is not None]
         if node.kind == "product" and len(node.args) == 1:
             base, p = node.factors[0]
             if p == 2.0:
-                found.append(compositions.square(self, base))
+                found += [compositions.square(self, base), compositions.expanded(self, base)]
             if base.kind != "affine":
                 found.append(compositions.split(self, node, base, compositions.ranges_of(node, base)))
             if float(p).is_integer() and p > 2:

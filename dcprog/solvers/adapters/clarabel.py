@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -113,9 +114,11 @@ class ClarabelSession(Session):
             if not self.lifted.is_laid_out_as(before[2]):
                 self.problem, self.rows, self.lifted = before
                 return "the cones of a constraint are laid out otherwise"
+            self.__dict__.pop("_layout", None)
         if self.solver is not None:
-            P, G, b = self._data()
-            self.solver.update(P=P.data, A=G.data, b=b)
+            numbers = {"P": self._hessian().data} if "Q" in moved else {}
+            entries, right = self._numbers()
+            self.solver.update(A=entries, b=right, **numbers)
         return None
 
     def _has_sides(self, rows: Rows) -> bool:
@@ -126,21 +129,36 @@ class ClarabelSession(Session):
             above[rows.off] = below[rows.off] = False
         return not (above.any() or below.any())
 
-    def _data(self) -> tuple[Sparse, Sparse, Vector]:
-        """The upper triangle of Q, G and b; a side that limits nothing any more is 0'z ≤ 1."""
-        K, lower, upper = self.rows.K.tocsr(), self.rows.lower, self.rows.upper
-        G = sp.csc_matrix(sp.vstack([K[self.equal], K[self.above], -K[self.below]]))
-        b = np.concatenate([upper[self.equal], upper[self.above], -lower[self.below]])
-        idle = np.isinf(b)
-        if idle.any():
-            G.data[idle[G.indices]] = 0.0
-            b[idle] = 1.0
+    def _hessian(self) -> Sparse:
+        """The upper triangle of Q, with the quadratic costs of t."""
         P = hessian_of(self.problem)
+        return sp.triu(P if self.lifted is None else self.lifted.hessian(P), format="csc")
+
+    @cached_property
+    def _layout(self) -> Sparse:
+        """G, with ± the number of each entry in place of its value: from 1 on those of K, then those that cones bring."""
+        K = self.rows.K
+        numbered = sp.csr_array(sp.csc_array((np.arange(1.0, K.nnz + 1), K.indices, K.indptr), shape=K.shape))
+        G = sp.vstack([numbered[self.equal], numbered[self.above], -numbered[self.below]])
+        if self.lifted is not None:
+            ours = sp.csc_array(self.lifted.rows()[0])
+            data = np.arange(K.nnz + 1.0, K.nnz + ours.nnz + 1)
+            G = sp.vstack([resized(G, self.lifted.size), sp.csc_array((data, ours.indices, ours.indptr), shape=ours.shape)])
+        return sp.csc_matrix(G)
+
+    def _numbers(self) -> tuple[Vector, Vector]:
+        """The entries of G, and b; a side that limits nothing any more is 0'z ≤ 1."""
+        lower, upper, which = self.rows.lower, self.rows.upper, self._layout.data
+        values, b = self.rows.K.data, np.concatenate([upper[self.equal], upper[self.above], -lower[self.below]])
+        idle = np.isinf(b)
+        b[idle] = 1.0
         if self.lifted is not None:
             ours, right, _ = self.lifted.rows()
-            P, b = self.lifted.hessian(P), np.append(b, right)
-            G = sp.csc_matrix(sp.vstack([resized(G, self.lifted.size), ours]))
-        return sp.triu(P, format="csc"), G, b
+            values, b, idle = np.append(values, ours.data), np.append(b, right), np.append(idle, np.zeros(len(right), bool))
+        entries = np.sign(which) * values[np.abs(which).astype(np.int64) - 1]
+        if idle.any():
+            entries[idle[self._layout.indices]] = 0.0
+        return entries, b
 
     def _cost(self, c: Vector) -> Vector:
         return c if self.lifted is None else self.lifted.cost(c)
@@ -163,8 +181,9 @@ class ClarabelSession(Session):
         if self.solver is None:
             if limit < np.inf and (estimate := Clarabel().estimate_seconds(self.problem)) >= limit:
                 return Answer(Claim.TIME_LIMIT, message=f"its set-up takes about {estimate:.1g} s")
-            P, G, b = self._data()
-            self.solver = clarabel.DefaultSolver(P, self._cost(self.problem.c), G, b, self.cones, self.settings)
+            (entries, b), layout, cost = self._numbers(), self._layout, self._cost(self.problem.c)
+            G = sp.csc_matrix((entries, layout.indices, layout.indptr), shape=layout.shape)
+            self.solver = clarabel.DefaultSolver(self._hessian(), cost, G, b, self.cones, self.settings)
         self.solver.update(q=self._cost(c))
         # One that is left to itself ends at its next iteration, and is not used again.
         solver, self.solver = self.solver, None

@@ -7,6 +7,7 @@ A function f of φ costs c't + ½t'Pt; a constraint ψ ≤ 0 becomes the row a'z
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -79,10 +80,14 @@ class Lifted:
 
     def rows(self) -> tuple[Sparse, Vector, list[Any]]:
         """G, b and the cones of our rows Gx + s = b, s ∈ K."""
+        return self._rows
+
+    @cached_property
+    def _rows(self) -> tuple[Sparse, Vector, list[Any]]:
         placed = [-resized(block.rows, self.size) for block in self.blocks]
         G = sp.vstack(placed, "csc") if placed else sp.csc_array((0, self.size))
         b = np.concatenate([block.b for block in self.blocks] or [np.empty(0)])
-        return G, b, [_cone(kind, size) for block in self.blocks for kind, size in block.cones]
+        return sp.csc_array(G), b, [_cone(kind, size) for block in self.blocks for kind, size in block.cones]
 
     def duals(self, s: Vector) -> tuple[Vector, Duals]:
         """Multipliers of the constraints and duals of those that are cones, from the duals of our rows."""

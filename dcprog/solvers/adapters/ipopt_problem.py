@@ -146,7 +146,7 @@ class Callbacks:
 
     @guarded
     def constraints(self, z: Vector) -> Vector:
-        return np.append(self.factor * (self._A @ z) + self.shift, [psi.value(z) for psi in self.problem.constraints])
+        return np.append(self.factor * (self._A @ z) + self.shift, self.problem.curved.values(z))
 
     @guarded
     def jacobian(self, z: Vector) -> Vector:

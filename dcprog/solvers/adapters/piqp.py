@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.change import same_pattern
 from dcprog.convex.problem import ConvexProblem, ProblemClass
-from dcprog.solvers.adapters.qp import INFINITY, answer, apply_options, hessian_of, rows_of
+from dcprog.solvers.adapters.qp import INFINITY, Held, answer, apply_options, hessian_of, rows_of
 from dcprog.solvers.base import Feature, Session, Solver
 from dcprog.typing import Vector
 
@@ -81,54 +81,53 @@ class PIQPSession(Session):
     def __init__(self, problem: ConvexProblem, options: Mapping[str, Any]) -> None:
         import piqp
 
-        self.problem = problem
-        # An interval of width zero has no interior: fixed variables are equations here.
-        self._fixed = problem.lower == problem.upper
-        self.rows = rows_of(problem, self._fixed)
+        self.problem, self._held = problem, Held(problem)
+        self.rows = rows_of(self._held.problem, np.zeros(problem.n, dtype=bool))
         self._dense = options["kkt_solver"] == piqp.dense_cholesky if "kkt_solver" in options else is_dense(problem)
         self.solver = piqp.DenseSolver() if self._dense else piqp.SparseSolver()
         settings = self.solver.settings
         settings.eps_abs = settings.eps_rel = settings.eps_duality_gap_abs = settings.eps_duality_gap_rel = 1e-11
         apply_options("piqp", settings, options)
-        self.solver.setup(c=problem.c, **self._matrices(), **self._limits())
+        self.solver.setup(c=self._held.cost(problem.c), **self._matrices(), **self._limits())
 
     def change(self, problem: ConvexProblem, moved: frozenset[str]) -> str | None:
-        rows = self.rows.follow(problem, np.equal(problem.lower, problem.upper))
+        held = Held(problem)
+        rows = self.rows.follow(held.problem, np.zeros(problem.n, dtype=bool))
         if isinstance(rows, str):
             return rows
-        if not same_pattern(hessian_of(problem), hessian_of(self.problem)):
+        if not same_pattern(hessian_of(held.problem), hessian_of(self._held.problem)):
             return "Q has another pattern"
-        entries = moved & {"A", "Q"} or rows.off is not None or self.rows.off is not None
-        self.problem, self.rows = problem, rows
+        entries = moved & {"A", "Q"} or held.any or self._held.any or rows.off is not None or self.rows.off is not None
+        self.problem, self._held, self.rows = problem, held, rows
         self.__dict__.pop("_iteration", None)
         self.solver.update(**(self._matrices() if entries else {}), **self._limits())
         return None
 
     def _matrices(self) -> dict[str, Any]:
         K, eq = self.rows.K.tocsr(), self.rows.equality
-        matrices = {"P": hessian_of(self.problem), "A": K[eq].tocsc(), "G": K[~eq].tocsc()}
+        matrices = {"P": hessian_of(self._held.problem), "A": K[eq].tocsc(), "G": K[~eq].tocsc()}
         return {name: matrix.toarray() for name, matrix in matrices.items()} if self._dense else matrices
 
     def _limits(self) -> dict[str, Vector]:
-        problem, rows, eq = self.problem, self.rows, self.rows.equality
+        problem, rows, eq = self._held.problem, self.rows, self.rows.equality
         return {
             "b": rows.lower[eq],
             "h_l": rows.lower[~eq],
             "h_u": rows.upper[~eq],
-            "x_l": np.where(self._fixed | (problem.lower <= -INFINITY), -np.inf, problem.lower),
-            "x_u": np.where(self._fixed | (problem.upper >= INFINITY), np.inf, problem.upper),
+            "x_l": np.where(problem.lower <= -INFINITY, -np.inf, problem.lower),
+            "x_u": np.where(problem.upper >= INFINITY, np.inf, problem.upper),
         }
 
     def solve(self, c: Vector, start: Vector | None, time_limit: float | None) -> Answer:
         if time_limit is not None and (time_limit <= 0 or time_limit < self._estimate(time_limit)):
             return Answer(Claim.TIME_LIMIT, message="there is no time for one iteration")
-        self.solver.update(c=c)
+        self.solver.update(c=self._held.cost(c))
         if time_limit is None or ITERATIONS * self._estimate(time_limit) < CERTAIN * time_limit:
             status = self.solver.solve().name
         else:
             status = self._within(time_limit)
         found, eq = self.solver.result, self.rows.equality
-        z, y = np.array(found.x), np.empty(len(eq))
+        z, y = self._held.point(np.array(found.x)), np.empty(len(eq))
         y[eq], y[~eq] = -found.y, found.z_l - found.z_u
         claim = Claim.TIME_LIMIT if status == OUT_OF_TIME else CLAIMS.get(status, Claim.FAILED)
         return answer(self.problem, c, claim, z, self.rows.duals(y), status, found.info.iter)

@@ -110,6 +110,58 @@ def _rows(problem: ConvexProblem, kept: Indices, bounded: Indices) -> Rows:
     )
 
 
+class Held:
+    """A problem whose fixed variables were put into its limits and costs: an interval of width zero has no interior. They
+    stay in it as variables between their value ± 1 without entries and without cost, so that others may be fixed later.
+
+    >>> p = ConvexProblem(c=np.ones(2), A=sp.csr_array([[1.0, 1.0]]), row_lower=np.array([3.0]), row_upper=np.array([9.0]),
+    ...                lower=np.array([2.0, 0.0]), upper=np.array([2.0, 5.0]))
+    >>> held = Held(p)
+    >>> held.problem.row_lower.tolist(), held.problem.A.toarray().tolist(), held.point(np.array([2.5, 1.0])).tolist()
+    ([1.0], [[0.0, 1.0]], [2.0, 1.0])
+    """
+
+    def __init__(self, problem: ConvexProblem) -> None:
+        self._fixed = np.equal(problem.lower, problem.upper)
+        self._values = np.where(self._fixed, problem.lower, 0.0)
+        self._pull = np.zeros(problem.n)
+        self.problem = problem
+        if not self._fixed.any():
+            return
+        shift = problem.A @ self._values
+        if problem.Q is not None:
+            self._pull = problem.Q @ self._values
+        self.problem = replace(
+            problem,
+            A=_without(problem.A, np.zeros(problem.m, dtype=bool), self._fixed),
+            Q=None if problem.Q is None else _without(problem.Q, self._fixed, self._fixed),
+            row_lower=problem.row_lower - shift,
+            row_upper=problem.row_upper - shift,
+            lower=np.where(self._fixed, problem.lower - 1.0, problem.lower),
+            upper=np.where(self._fixed, problem.upper + 1.0, problem.upper),
+        )
+
+    @property
+    def any(self) -> bool:
+        """Whether a variable is fixed."""
+        return bool(self._fixed.any())
+
+    def cost(self, c: Vector) -> Vector:
+        """Linear costs of what is left."""
+        return np.where(self._fixed, 0.0, c + self._pull)
+
+    def point(self, z: Vector) -> Vector:
+        """A point with the fixed variables at their values."""
+        return np.where(self._fixed, self._values, z)
+
+
+def _without(matrix: Sparse, rows: Mask, columns: Mask) -> Sparse:
+    """The matrix with zeros stored in some rows and columns."""
+    M = sp.csc_array(matrix, copy=True)
+    M.data[rows[M.indices] | np.repeat(columns, np.diff(M.indptr))] = 0.0
+    return M
+
+
 def hessian_of(problem: ConvexProblem) -> Sparse:
     """Q in CSC, a matrix of zeros for an LP."""
     return sp.csc_matrix((problem.n, problem.n)) if problem.Q is None else sp.csc_matrix(problem.Q)

@@ -19,6 +19,7 @@ from dcprog.algorithms import DCA
 from dcprog.datasets import Dataset
 from dcprog.estimators import L1SVM, NLPSVM
 from dcprog.estimators.base import Grid, Method
+from dcprog.estimators.training import Training
 from dcprog.estimators.tuning import along
 from dcprog.studies.cells import generator
 from dcprog.studies.machines import used_features
@@ -56,7 +57,7 @@ METHODS: dict[str, tuple[Any, Grid]] = {
 def trained(machine: Any, grid: Grid, X: Matrix, y: Vector) -> Iterator[Any]:
     """The classifier at every point of the grid, each until the next; what of NLPSVM ends at its limit of steps is used."""
     if isinstance(machine, Method):
-        yield from (fitted for fitted, _ in along(machine, grid, X, y))
+        yield from (fitted for fitted, _ in along(machine, grid, Training(X, y)))
     else:
         yield from (clone(machine).set_params(**point).fit(X, y) for point in points(grid))
 
