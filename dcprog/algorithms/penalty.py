@@ -34,6 +34,9 @@ ABOVE = 1.5
 """Weights of equations stay so many times above their multipliers."""
 LEAST = 1e-3
 """And above this share of their first value."""
+LEAP = 10.0
+"""The factor of the weights where the subproblem has no minimum."""
+UNANSWERED = frozenset({Status.INFEASIBLE, Status.SUBPROBLEM_FAILED, Status.UNKNOWN})
 PERSISTENT = 0.7
 """Weights of an equation grow where a step leaves more than this share of its violation."""
 
@@ -138,15 +141,20 @@ class Penalty(Algorithm):
         return np.maximum(self.rows.sizes(x), LEAST_SIZE * self._largest)
 
     def advance(self, state: State) -> State:
-        """One subproblem; without slacks where the point is feasible, and with them if that has no answer."""
-        equation = self.rows.equation
+        """One subproblem; without slacks where the point is feasible, and with them if that has no answer. Weights that
+        leave it without a minimum grow."""
         if self.is_feasible(state.x):
             try:
-                return self._step(state, equation)
+                return self._step(state, self.rows.equation)
             except AlgorithmStopped as stopped:
-                if stopped.status not in (Status.INFEASIBLE, Status.SUBPROBLEM_FAILED):
+                if stopped.status not in UNANSWERED:
                     raise
-        return self._step(state, np.ones(self.rows.count, dtype=bool))
+        while True:
+            try:
+                return self._step(state, np.ones(self.rows.count, dtype=bool))
+            except AlgorithmStopped as stopped:
+                if stopped.status is not Status.UNBOUNDED or not self.grow(LEAP):
+                    raise
 
     def inner(self, state: State, slack: Mask) -> Solution:
         """The subproblem at a state, with the slacks of the mask switched on."""
