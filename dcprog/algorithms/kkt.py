@@ -78,7 +78,7 @@ class Course(course.Course):
                     "start elsewhere (starts=20), or relax a constraint; that no feasible point exists is not proved"
                 )
                 return
-            moved = feasible or algorithm.grow(LEAP)
+            moved = algorithm.keep_slacks() or feasible if feasible else algorithm.grow(LEAP)
             state = algorithm.advance(state)
             if not moved or (leaps >= STUCK and np.array_equal(before.x, state.x)) or leaps > 10 * STUCK:
                 algorithm.status = Status.STALLED
@@ -106,7 +106,9 @@ class Course(course.Course):
         """By the inner approximation at the point, in the open solvers; curved as it is, it forgives a step."""
         rows = algorithm.rows
         none = np.zeros(rows.count, dtype=bool)
-        problem = rows.linearised(algorithm.dispatcher.as_opened, state.x, none, np.inf).apply(algorithm.dispatcher.as_opened)
+        problem = rows.linearised(algorithm.dispatcher.as_opened, state.x, none, np.inf).apply(
+            algorithm.dispatcher.as_opened
+        )
         return self._judged(algorithm, state, problem, algorithm.inner(state, none), np.empty(0, dtype=np.int64))
 
     def _of_tangents(self, algorithm: Penalty, state: State) -> KKT:
@@ -123,14 +125,13 @@ class Course(course.Course):
         algorithm.dispatcher.solves += 1
         return self._judged(algorithm, state, problem, solution, rows.turned)
 
-    def _judged(
-        self, algorithm: Penalty, state: State, problem: ConvexProblem, solution: Solution, turned: Indices
-    ) -> KKT:
+    def _judged(self, algorithm: Penalty, state: State, problem: ConvexProblem, solution: Solution, turned: Indices) -> KKT:
         c, u = self.compiled, algorithm.subgradient(state.x)
+        there = state.x if turned.size else solution.x  # tangents have many solutions, at which f says nothing
         following = replace(
             state,
-            x=solution.x,
-            **c.f.evaluate(solution.x)._asdict(),
+            x=there,
+            **c.f.evaluate(there)._asdict(),
             gap=c.f.gap(state.x, solution.x, u),
             multipliers=Multipliers(u, solution.row_duals, solution.constraint_duals, solution.cone_duals),
         )
