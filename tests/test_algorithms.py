@@ -19,7 +19,7 @@ from dcprog.program.moduli import moduli
 from dcprog.testing import assert_lockstep, criticality
 
 SEED = st.integers(0, 10_000)
-OWN = ["boosted", "accelerated", "inertial", "proximal", "dstationary"]
+OWN = ["boosted", "accelerated", "inertial", "proximal", "dstationary", "escaping"]
 STEPS = dcprog.MaxIter(12)
 
 

@@ -71,6 +71,8 @@ def test_the_best_of_all_is_returned_and_all_are_listed(n_jobs):
     assert [run["start"] for run in best.runs] == list(range(6))
     assert best.runs[0]["objective"] == pytest.approx(alone.objective)
     assert best.objective == min(run["objective"] for run in best.runs)
+    assert "the best of 6\n" in str(best)
+    assert "the best of" not in str(alone)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

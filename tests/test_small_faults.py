@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pyomo.environ as pyo
 import pytest
 import scipy.sparse as sp
 
-from dcprog import DCProgram
+from dcprog import DCConstraint, DCProgram
 from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.certificate import value_size, verify
 from dcprog.convex.change import Change
@@ -17,6 +18,7 @@ from dcprog.convex.problem import ConvexProblem
 from dcprog.convex.tape import UNARY, Operation, Tape, TapeBatch
 from dcprog.convex.terms import LinearTerm, QuadraticTerm, SmoothSum
 from dcprog.errors import ConvexityError
+from dcprog.functions import Norm2
 from dcprog.program.claims import Samples, _in_c
 from dcprog.program.sampling import midpoint_violation
 from dcprog.solvers.dispatch import Dispatcher
@@ -126,3 +128,32 @@ def test_a_witness_says_in_which_direction(h, words):
     with pytest.raises(ConvexityError) as error:
         DCProgram(m, g=concave, h=0)
     assert words in str(error.value)
+
+
+@pytest.mark.parametrize("side", ["p", "q"])
+@pytest.mark.parametrize("what", ["abs", "Norm2()"])
+def test_convex_functions_are_not_subtracted_in_a_dc_constraint(side, what):
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var([0, 1], bounds=(-1, 1), initialize=0.5)
+    convex = {"abs": abs(m.x[0]), "Norm2()": Norm2()(m.x)}[what]
+    m.row = DCConstraint(**{"p": m.x[0], "q": m.x[1], side: m.x[0] ** 2 - 2 * convex})
+    with pytest.raises(ConvexityError, match=re.escape(what) + r" has the negative coefficient -2.* other side"):
+        DCProgram(m, g=m.x[0], h=0)
+
+
+@pytest.mark.parametrize("exponent", [-40, -3, 3, 40])
+def test_residuals_do_not_depend_on_the_factor_of_the_objective(exponent):
+    """Powers of two round nothing, so that the residuals are the same numbers."""
+    rng = np.random.default_rng(2)
+    A, factor = sp.csr_array(rng.normal(size=(5, 8))), 2.0**exponent
+    inside = A @ rng.uniform(0, 1, 8)
+    P = rng.normal(size=(8, 8))
+    one = ConvexProblem(rng.normal(size=8), A, inside - 1, inside + 1, np.zeros(8), np.full(8, 2.0), sp.csc_array(P @ P.T))
+    other = replace(one, c=factor * one.c, Q=factor * one.Q)
+    found = Dispatcher(one, "piqp", fallback=False).solve(one.c)
+    for share in (0.0, 1e-9, 1e-4):
+        z = found.z * (1 + share * rng.normal(size=8))
+        y = found.row_duals * (1 + share * rng.normal(size=5)) + share * rng.normal(size=5)
+        pair = [verify(p, p.c, Answer(Claim.OPTIMAL, z, f * y)) for p, f in ((one, 1.0), (other, factor))]
+        assert pair[0] == pair[1]
+        assert share < 1e-4 or max(pair[0].primal, pair[0].dual, pair[0].gap) > 1e-6

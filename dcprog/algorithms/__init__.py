@@ -10,6 +10,7 @@ from dcprog.algorithms.base import Algorithm
 from dcprog.algorithms.boosted import Boosted
 from dcprog.algorithms.dca import DCA
 from dcprog.algorithms.dstationary import DStationary
+from dcprog.algorithms.escaping import Escaping
 from dcprog.algorithms.inertial import Inertial
 from dcprog.algorithms.penalty import Penalty
 from dcprog.algorithms.proximal import Proximal
@@ -19,7 +20,7 @@ from dcprog.errors import DataError, unknown_name
 from dcprog.program.dc_program import DCProgram
 
 ALGORITHMS: dict[str, type[Algorithm]] = {
-    cls.name: cls for cls in (DCA, SLA, Boosted, Accelerated, Inertial, Proximal, DStationary, Penalty)
+    cls.name: cls for cls in (DCA, SLA, Boosted, Accelerated, Inertial, Proximal, DStationary, Escaping, Penalty)
 }
 
 
@@ -48,8 +49,11 @@ def register(cls: type[Algorithm]) -> type[Algorithm]:
 
 
 def choose(program: DCProgram) -> str:
-    """What ``"auto"`` takes: the penalty method where there are DC constraints, else DCA."""
-    return DCA.name if program.compiled.dc is None else Penalty.name
+    """What ``"auto"`` takes: the penalty method where there are DC constraints, else DCA, which leaves critical points in
+    the program of a plain model, whose decomposition nobody chose."""
+    if program.compiled.dc is not None:
+        return Penalty.name
+    return DCA.name if program.origin is None else Escaping.name
 
 
 def maker(algorithm: Any) -> Callable[..., Algorithm]:
@@ -71,6 +75,7 @@ __all__ = [
     "Algorithm",
     "Boosted",
     "DStationary",
+    "Escaping",
     "Inertial",
     "Penalty",
     "Proximal",

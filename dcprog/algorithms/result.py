@@ -217,6 +217,7 @@ class Result(Mapping[str, np.ndarray]):
             f"  objective  {self.objective:.10g}",
             f"  gap        {gap}",
             f"  violation  {self.violation:.2e}",
+            *([f"  starts     the best of {len(self.runs)}"] if self.runs else []),
             f"  seconds    {times}",
             *(f"  note       {message}" for message in self.messages),
         ]
