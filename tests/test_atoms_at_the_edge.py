@@ -188,3 +188,15 @@ def test_what_a_norm_outweighs_has_no_ray(slope):
     assert not is_ray(problem, problem.c, np.array([1.0, 0.0, 0.0, 1.0]))
     assert is_ray(problem, problem.c - 2 * np.eye(4)[0], np.array([1.0, 0.0, 0.0, 1.0]))
     assert not is_ray(problem, problem.c - 2 * np.eye(4)[0], np.array([1.0, 0.1, 0.0, 1.0]))  # leaves the cone
+
+
+def test_quadratic_rows_without_a_point_are_infeasible_and_soon():
+    """SciPy, which was asked after Ipopt, looked for a point of such sets for ever."""
+    rng = np.random.default_rng(0)
+    m = model(2, 0, None, 0.5)
+    m.total = pyo.Constraint(expr=m.x[0] + m.x[1] == 1)
+    m.rows = pyo.ConstraintList()
+    for _ in range(30):
+        a, c = rng.normal(size=2), rng.normal(size=2)
+        m.rows.add((a[0] * m.x[0] + a[1] * m.x[1]) ** 2 + (c[0] * m.x[0] + c[1] * m.x[1]) ** 2 <= 0.1)
+    assert solve(m, (m.x[0] - m.x[1]) ** 2).status is dcprog.Status.INFEASIBLE

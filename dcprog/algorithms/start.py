@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -126,11 +127,12 @@ def _project(program: DCProgram, x: Vector, time_limit: float | None) -> Vector:
     distance = replace(C, Q=sp.csc_array(sp.diags_array(on_x)), c=np.zeros(C.n))
     c = np.zeros(C.n)
     c[:n] = -x
-    lifted = _lifted(program, x)
+    lifted, began = _lifted(program, x), time.perf_counter()
     try:
         return Dispatcher(distance).solve(c, lifted, time_limit).z[:n]
     except SubproblemUnsolved as unsolved:
-        return _any_point(program, unsolved, time_limit)
+        left = None if time_limit is None else max(time_limit - (time.perf_counter() - began), 0.01)
+        return _any_point(program, unsolved, left)
 
 
 def _any_point(program: DCProgram, unsolved: SubproblemUnsolved, time_limit: float | None) -> Vector:

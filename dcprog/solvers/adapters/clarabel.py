@@ -38,6 +38,7 @@ CLAIMS = {
 SHARP = 1e-7
 """A residual beyond which a Newton step follows, where functions are not linear or quadratic."""
 NEXT_TO = 1e-6
+RESCUE = 25
 SET_UP_RATE = 5e8
 """Operations of one factorisation for a second of set-up: 4e8 to 2e9 on problems that take more than 0.05 s."""
 
@@ -60,6 +61,13 @@ class Clarabel(Solver):
 
     def estimate_seconds(self, problem: ConvexProblem) -> float:
         return sparse_operations(problem) / SET_UP_RATE
+
+    def rank(self, problem: ConvexProblem) -> int | None:
+        """What is smooth and has a conic form goes to Ipopt, which begins warm, first: quadratic rows took 0.2 to 0.8 of the
+        time there. What is said of sets without a point is said sooner here than by anybody else."""
+        if problem.problem_class is ProblemClass.NLP:
+            return RESCUE if problem.is_conic else None
+        return super().rank(problem)
 
     def missing(self, problem: ConvexProblem) -> str | None:
         if problem.problem_class is ProblemClass.NLP:
