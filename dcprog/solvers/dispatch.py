@@ -29,6 +29,7 @@ from dcprog.machine.threads import one_thread, solver_loaded
 from dcprog.solvers.base import Feature, Session, Solver
 from dcprog.solvers.guard import well_formed, within
 from dcprog.solvers.registry import chain, registered
+from dcprog.solvers.sharpen import can_be_sharper, sharper
 from dcprog.typing import Vector
 
 EARLY = 0.1
@@ -112,6 +113,8 @@ class Dispatcher:
     solves: int = 0
     """Verified answers that were given."""
     rebuild_reasons: list[str] = field(default_factory=list)
+    sharp: bool = False
+    """Whether answers to smooth problems get their last digits by Newton's method."""
 
     def __post_init__(self) -> None:
         self.as_opened, self._change = self.problem, UNCHANGED
@@ -185,7 +188,7 @@ class Dispatcher:
                 if answer.claim is Claim.UNBOUNDED or (answer.claim is Claim.INFEASIBLE and not feasible):
                     negative.append(answer.claim)
                     said_no.add(attempt.solver.name)
-                residuals = self._verified(c, answer)
+                answer, residuals = self._sharpened(c, answer, self._verified(c, answer))
                 if residuals is not None and residuals.holds():
                     return self._accepted(position, answer, residuals, failures)
                 why = answer.message or answer.claim.value if residuals is None else f"its claim does not hold ({residuals})"
@@ -215,7 +218,7 @@ class Dispatcher:
     def rewind(self) -> None:
         """A new run begins: its first cost resembles that of the run before more than its last one."""
         self.change(UNCHANGED)
-        self._opening = True
+        self._opening, self.sharp = True, False
         for opened in self._open.values():
             opened.session.rewind()
 
@@ -325,6 +328,18 @@ class Dispatcher:
         self._close(attempt)
         if (reason := f"{solver.name} opened its problem anew: {refusal}") not in self.rebuild_reasons:
             self.rebuild_reasons.append(reason)
+
+    def sharpen(self) -> bool:
+        """Answers are sharpened from now on; whether that is new, and may help."""
+        changes = not self.sharp and can_be_sharper(self.problem)
+        self.sharp = True
+        return changes
+
+    def _sharpened(self, c: Vector, answer: Answer, residuals: Residuals | None) -> tuple[Answer, Residuals | None]:
+        if not self.sharp or residuals is None or not np.isfinite(residuals.worst):
+            return answer, residuals
+        better = completed(self.problem, c, sharper(self.problem, c, answer, self.units))
+        return better, self._verified(c, better)
 
     def _verified(self, c: Vector, answer: Answer) -> Residuals | None:
         if answer.z is None or answer.claim is not Claim.OPTIMAL:
