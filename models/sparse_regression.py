@@ -10,9 +10,11 @@ import pyomo.environ as pyo
 import scipy.sparse as sp
 
 from dcprog.errors import DataError, unknown_name
-from dcprog.functions import Huber, L1Norm, Logistic, Loss, OfAffine, SquaredHinge, SquaredNorm
-from dcprog.functions.checks import matrix, vector
-from dcprog.functions.penalties import MCP, SCAD, CappedL1, SeparablePenalty
+from dcprog.functions import GroupNorm, Huber, L1Norm, Logistic, Loss, OfAffine, SquaredHinge, SquaredNorm
+from dcprog.functions.checks import matrix, nonnegative, number, vector
+from dcprog.functions.groups import GroupRemainder, Partition
+from dcprog.functions.penalties import MCP, SCAD, CappedL1, Exponential, Logarithmic, SeparablePenalty
+from dcprog.functions.weighted import WeightedLoss
 from dcprog.learning.samples import Data, check_data, check_positive
 from dcprog.program.dc_program import DCProgram
 from dcprog.program.family import Family, of_family
@@ -20,18 +22,28 @@ from dcprog.typing import Sparse, Vector
 
 from ._margin import linear_rule
 
-RESIDUALS = {"squared": 0.5, "huber": 1.0}
+RESIDUALS: dict[str, tuple[type[Loss], float]] = {"squared": (SquaredNorm, 0.5), "huber": (Huber, 1.0)}
 """Losses of y − Xw − b with their factors."""
 MARGINS: dict[str, tuple[type[Loss], float]] = {"logistic": (Logistic, 0.0), "squared_hinge": (SquaredHinge, 1.0)}
 """Losses ℓ(b − y(Xw + b)) of the margins, y ∈ {−1, 1}, with what they are shifted by."""
-PENALTIES = ("l1", "mcp", "scad", "capped_l1")
+PENALTIES = ("l1", "mcp", "scad", "capped_l1", "exponential", "log")
 
 
 class Samples(Family):
-    """The model and its mean loss, compiled once: the factory takes it in the place of (X, y)."""
+    """The model and its mean loss, compiled once: the factory takes it in the place of (X, y).
+
+    ``sample_weight`` says how often each sample counts, s: the mean is Σ sᵢℓᵢ / Σ sᵢ.
+    """
 
     def __init__(
-        self, X: Any, y: Any = None, *, loss: str = "squared", delta: float = 1.0, fit_intercept: bool = True
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        loss: str = "squared",
+        delta: float = 1.0,
+        fit_intercept: bool = True,
+        sample_weight: Any = None,
     ) -> None:
         if loss not in (*RESIDUALS, *MARGINS):
             raise unknown_name("loss", loss, [*RESIDUALS, *MARGINS])
@@ -44,9 +56,26 @@ class Samples(Family):
         rule = None if data is None or not fit_intercept else partial(linear_rule, data.classes, data.names, None)
         super().__init__(m, interpret=rule)
         self.shape = (loss, delta, fit_intercept)
-        function = MARGINS[loss][0]() if loss in MARGINS else Huber(delta) if loss == "huber" else SquaredNorm()
-        bound = OfAffine(function, A, b)(*([m.w, m.b] if fit_intercept else [m.w]))
-        self.loss = RESIDUALS.get(loss, 1.0) / len(b) * bound
+        kind, factor = RESIDUALS[loss] if loss in RESIDUALS else (MARGINS[loss][0], 1.0)
+        function: Loss = kind(delta) if kind is Huber else kind()
+        total = float(len(b))
+        if sample_weight is not None:
+            s = nonnegative("sample_weight", sample_weight, len(b))
+            total = float(s.sum())
+            if loss == "squared":  # a row √s times as long is still least squares
+                A, b = sp.diags_array(np.sqrt(s)) @ A if sp.issparse(A) else np.sqrt(s)[:, None] * A, np.sqrt(s) * b
+            else:
+                function = WeightedLoss(function, s)
+        check_positive(sum_of_sample_weight=total)
+        self.mean_loss = OfAffine(function, A, b)
+        self.factor = factor / total
+        self.loss = self.factor * self.mean_loss(*([m.w, m.b] if fit_intercept else [m.w]))
+
+    def slope(self, w: Vector, b: float = 0.0) -> Vector:
+        """The gradient of the mean loss with respect to w."""
+        has_bias = self.shape[2]
+        gradient: Vector = self.factor * self.mean_loss.gradient(np.append(w, b) if has_bias else w)
+        return gradient[: len(w)]
 
 
 def _linear_forms(X: Any, y: Any, loss: str, fit_intercept: bool) -> tuple[Sparse, Vector, Data | None]:
@@ -85,17 +114,22 @@ def sparse_regression(
     penalty: str | SeparablePenalty = "mcp",
     gamma: float = 3.0,
     a: float = 3.7,
+    alpha: float = 5.0,
+    eps: float = 0.1,
     delta: float = 1.0,
+    groups: Any = None,
     fit_intercept: bool = True,
 ) -> DCProgram:
-    """min L(w, b) + Σⱼ ρ(|wⱼ|), L the mean loss, ρ = MCP, SCAD, capped ℓ1 or ℓ1: one ℓ1-regularised loss an iteration.
+    """min L(w, b) + Σⱼ ρ(|wⱼ|), L the mean loss, ρ a concave penalty or λ|w|: one ℓ1-regularised loss an iteration.
 
     - ``loss``: ``"squared"`` is (1/2n)‖y − Xw − b‖², ``"huber"`` the mean of Huber's loss of y − Xw − b, linear beyond
       ``delta``; with two classes ``"logistic"`` is the mean of log(1 + e^(−y(w'x + b))), ``"squared_hinge"`` that of
       max(0, 1 − y(w'x + b))². Two classes that are no numbers count as ±1 in the first two.
-    - ``penalty``: ``"mcp"`` with ``gamma`` (C.-H. Zhang 2010), ``"scad"`` with ``a`` (Fan & Li 2001), ``"capped_l1"``
-      λ min(|w|, γλ/2), whose plateau is that of MCP (T. Zhang 2010), ``"l1"``, or λ times a penalty of
-      :mod:`dcprog.functions.penalties`. Scaled as in scikit-learn and skglm.
+    - ``penalty``, of slope λ at 0: ``"mcp"`` with ``gamma`` (C.-H. Zhang 2010), ``"scad"`` with ``a`` (Fan & Li 2001),
+      ``"capped_l1"`` λ min(|w|, γλ/2), whose plateau is that of MCP (T. Zhang 2010), ``"exponential"`` λ(1 − e^(−α|w|))/α,
+      ``"log"`` λε ln(1 + |w|/ε), ``"l1"``, or λ times a penalty of :mod:`dcprog.functions.penalties`. Scaled as in
+      scikit-learn and skglm.
+    - ``groups``: one label a feature; then Σ_G √|G| ρ(‖w_G‖), few groups in place of few features. Clarabel solves it.
 
     DC split: g = L + λ‖w‖₁, h(w) = Σⱼ λ|wⱼ| − ρ(|wⱼ|), both convex. DCA starts at w = 0, where its first step is the ℓ1
     solution, and stops on w with tolerance 1e-3 where the certificate holds; ``family`` is the model with its loss.
@@ -109,11 +143,24 @@ def sparse_regression(
     check_positive(lam=lam)
     samples = _samples(X, y, loss, delta, fit_intercept)
     w = samples.model.w
+    partition = None if groups is None else _partition(groups, len(w))
     if penalty == "l1":
-        return samples.program(samples.loss + lam * L1Norm()(w), 0, "sparse_regression")
-    weight, rho = _penalty(penalty, lam, gamma, a)
-    norm, remainder = rho.pair(w)
-    return samples.program(samples.loss + weight * norm, weight * remainder, "sparse_regression", stop_on=["w"], tol=1e-3)
+        norm = L1Norm() if partition is None else GroupNorm(partition.members, np.sqrt(partition.sizes))
+        return samples.program(samples.loss + lam * norm(w), 0, "sparse_regression")
+    weight, rho = penalty_of_slope(penalty, lam, gamma, a, alpha, eps)
+    if partition is None:
+        g, h = rho.pair(w)
+    else:
+        remainder = GroupRemainder(rho, partition, np.sqrt(partition.sizes))
+        g, h = remainder.norm(w), remainder(w)
+    return samples.program(samples.loss + weight * g, weight * h, "sparse_regression", stop_on=["w"], tol=1e-3)
+
+
+def _partition(groups: Any, d: int) -> Partition:
+    partition = Partition(groups)
+    if len(partition.codes) != d:
+        raise DataError(f"groups has {len(partition.codes)} labels for {d} features: pass one label a feature")
+    return partition
 
 
 def _samples(X: Any, y: Any, loss: str, delta: float, fit_intercept: bool) -> Samples:
@@ -127,8 +174,15 @@ def _samples(X: Any, y: Any, loss: str, delta: float, fit_intercept: bool) -> Sa
     return X
 
 
-def _penalty(penalty: str | SeparablePenalty, lam: float, gamma: float, a: float) -> tuple[float, SeparablePenalty]:
-    """A factor and the penalty that it belongs to."""
+def penalty_of_slope(
+    penalty: str | SeparablePenalty, lam: float, gamma: float = 3.0, a: float = 3.7, alpha: float = 5.0, eps: float = 0.1
+) -> tuple[float, SeparablePenalty]:
+    """A factor and the penalty that it belongs to; the factor times ρ'(0) is λ for those by name.
+
+    >>> factor, rho = penalty_of_slope("exponential", 0.5)
+    >>> factor * rho.slope(np.zeros(1))
+    array([0.5])
+    """
     if isinstance(penalty, SeparablePenalty):
         return lam, penalty
     if penalty == "mcp":
@@ -139,4 +193,8 @@ def _penalty(penalty: str | SeparablePenalty, lam: float, gamma: float, a: float
         check_positive(gamma=gamma)
         theta = 0.5 * gamma * lam
         return lam * theta, CappedL1(theta)
+    if penalty == "exponential":
+        return lam / number("alpha", alpha, 0, such_as=5.0), Exponential(alpha)
+    if penalty == "log":
+        return lam * number("eps", eps, 0, such_as=0.1), Logarithmic(eps)
     raise unknown_name("penalty", penalty, PENALTIES)

@@ -165,11 +165,29 @@ def test_what_has_no_bounds_is_named():
     with pytest.raises(DecompositionError, match="slope is infinite"):
         dcprog.decompose(abs(m.x) ** 0.5, over=m)
     with pytest.raises(DomainError, match=r"has no value at x = "):
-        dcprog.decompose(LOG(m.x) * m.y, over=m)
+        dcprog.decompose(LOG(m.x * m.y) * m.y, over=m)
     with pytest.raises(ModelError, match="Expr_if"):
         dcprog.decompose(pyo.Expr_if(m.x >= 0, m.x, 0), over=m)
     with pytest.raises(UnknownNameError, match="did you mean 'eigenvalue'"):
         dcprog.decompose(m.x, over=m, method="eigenvalues")
+
+
+def test_where_functions_have_values_is_known():
+    """log(x − u) asks for x ≥ u, √u for u ≥ 0: bounds that are named, and a row."""
+    m = model()
+    f = LOG(m.x - m.u) * m.y + m.u * pyo.sqrt(2 * m.u)
+    found = dcprog.decompose(f, over=m)
+    assert found.bounds["u"] == (0.0, 2.0)
+    ((row, lower, upper),) = found.domains
+    assert (lower, upper) == (0.0, float("inf"))
+    for x in ([1.5, 2.0, 1, 0.3, 1, 1, 1], [0.2, 1.0, 1, 0.1, 1, 1, 1], [2.0, 3.0, 1, 1.9, 1, 1, 1]):
+        assert at(m, x, row) == pytest.approx(x[0] - x[3])
+        assert at(m, x, found.g) - at(m, x, found.h) == pytest.approx(at(m, x, f))
+    for a, b in zip(points([m.x, m.y, m.z], seed=1), points([m.x, m.y, m.z], seed=2), strict=True):
+        for side in found:
+            ends = [[max(p[0], 0.2), p[1], 1, 0.15, 1, 1, 1] for p in (a, b)]
+            middle = [0.5 * (p + q) for p, q in zip(*ends, strict=True)]
+            assert at(m, middle, side) <= 0.5 * (at(m, ends[0], side) + at(m, ends[1], side)) + 1e-12
 
 
 def test_expressions_that_share_parts_share_their_splits():

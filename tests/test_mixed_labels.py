@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import ClassifierMixin
 
 from dcprog import estimators, models
 from dcprog.errors import DataError
@@ -22,7 +23,7 @@ MIXED = {
     "nan": ["a", float("nan")] * 10,
 }
 ESTIMATORS = [getattr(estimators, name) for name in estimators.__all__]
-ESTIMATORS = [kind for kind in ESTIMATORS if inspect.isclass(kind) and hasattr(kind, "fit")]
+ESTIMATORS = [kind for kind in ESTIMATORS if inspect.isclass(kind) and issubclass(kind, ClassifierMixin)]
 
 
 @pytest.mark.parametrize("labels", MIXED)

@@ -56,6 +56,10 @@ class Course:
                 state = ahead if algorithm.own_rule else self._lengthened(state, ahead, PATIENCE)
                 continue
             certificate = algorithm.certificate = self.certificate(state, ahead)
+            if not certificate.holds and self._sharpens():
+                state = algorithm.linearised(state)  # the same model, solved to more digits
+                algorithm.begin(state)
+                continue
             better = self._promised(state) if certificate.holds else None
             algorithm.status = self._status(state, certificate, better, verdict)
             if algorithm.status is not None:
@@ -75,6 +79,14 @@ class Course:
         if not certificate.holds and (self._stuck or creeps):
             return criticality.by_linear_program(state, following, trace)
         return certificate
+
+    def _sharpens(self) -> bool:
+        """Whether answers get more digits from now on: once, where nothing moves, or creeps, and x is not critical."""
+        algorithm = self.algorithm
+        if algorithm.own_rule or not (self._stuck or self._short >= CREEPING) or not algorithm.dispatcher.sharpen():
+            return False
+        self._idle = 0
+        return True
 
     def _look_ahead(self, state: State, verdict: Status) -> State | None:
         """What the next state of DCA would be, for the certificate of this one; None where that cannot be had."""

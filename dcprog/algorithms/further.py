@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dcprog.convex.certificate import feasibility
+from dcprog.convex.certificate import no_farther_outside
 from dcprog.program.compile import Compiled
 from dcprog.typing import Vector
 
@@ -127,12 +127,7 @@ def _until(value: Vector, step: Vector, lower: Vector, upper: Vector) -> float:
 def _is_feasible(compiled: Compiled, x: Vector, before: Vector) -> bool:
     """Whether x is no farther outside of C than the point before was, or by rounding; as measured by the sizes of both."""
     C = compiled.feasible_set
-    if C.is_box:
-        return True
-    here, there = _lifted(compiled, x), _lifted(compiled, before)
-    sizes = np.maximum(np.abs(here), np.abs(there))
-    units = C.units(np.where(sizes > 0, sizes, 1.0))
-    return feasibility(C, here, units, FEASIBLE) <= max(FEASIBLE, feasibility(C, there, units, FEASIBLE))
+    return C.is_box or no_farther_outside(C, _lifted(compiled, x), _lifted(compiled, before), FEASIBLE)
 
 
 def _lifted(compiled: Compiled, x: Vector) -> Vector:

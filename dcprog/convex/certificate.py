@@ -298,6 +298,18 @@ def violation(problem: ConvexProblem, z: Vector, sizes: Vector, enough: float = 
     return float(np.max(over / _positive(np.concatenate([rows, curved]))))
 
 
+def no_farther_outside(problem: ConvexProblem, z: Vector, before: Vector, share: float) -> bool:
+    """Whether no row is violated by more than at the point before, or than a share of what it is made of at both: in the
+    same units, since beside 0 a violation that doubles may be the same part of terms that double."""
+    over = np.maximum(_over(problem, _activity(problem, z), _psi(problem, z)), 0.0)
+    if not over.any():
+        return True
+    was = np.maximum(_over(problem, _activity(problem, before), _psi(problem, before)), 0.0)
+    rows = problem.A_size @ np.maximum(np.abs(z), np.abs(before)) + problem.row_limits
+    curved = [max(row.size(z), row.size(before)) for row in problem.constraints]
+    return bool((over <= np.maximum(was, share * np.concatenate([rows, curved]))).all())
+
+
 def value_of_violation(problem: ConvexProblem, z: Vector, y: Vector, mu: Vector) -> float:
     """Σ |yᵢ|·(violation of row i at z) + Σ |μᵢ| max(ψᵢ(z), 0): by convexity, the objective at z is at most that much below
     the optimum with the multipliers y and μ."""

@@ -25,6 +25,7 @@ from dcprog.estimators.nlpsvm import NLPSVM
 from dcprog.estimators.nonlinear import AlignmentSVM, KernelSVM, QuadraticFSV
 from dcprog.estimators.radius_margin import R2W2, RadiusMarginBasis
 from dcprog.estimators.ranking import SVMRanking
+from dcprog.estimators.sparse_regression import SparseRegressor, SparseRegressorCV
 from dcprog.estimators.zero_norm import AROM, SVMRFE
 
 __all__ = [
@@ -52,4 +53,6 @@ __all__ = [
     "RadiusMarginBasis",
     "SVMRanking",
     "SVMRankingCV",
+    "SparseRegressor",
+    "SparseRegressorCV",
 ]

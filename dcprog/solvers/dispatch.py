@@ -29,6 +29,7 @@ from dcprog.machine.threads import one_thread, solver_loaded
 from dcprog.solvers.base import Feature, Session, Solver
 from dcprog.solvers.guard import well_formed, within
 from dcprog.solvers.registry import chain, registered
+from dcprog.solvers.sharpen import can_be_sharper, sharper
 from dcprog.typing import Vector
 
 EARLY = 0.1
@@ -112,10 +113,14 @@ class Dispatcher:
     solves: int = 0
     """Verified answers that were given."""
     rebuild_reasons: list[str] = field(default_factory=list)
+    sharp: bool = False
+    """Whether answers to smooth problems get their last digits by Newton's method."""
 
     def __post_init__(self) -> None:
         self.as_opened, self._change = self.problem, UNCHANGED
         solvers = chain(self.solver, self.problem, self.needs, self.moving)
+        if "A" in self.moving:  # a rescuer that has to load everything anew at each iteration is none
+            solvers = [s for s in solvers if s.name == self.solver or self.moving <= s.in_place] or solvers
         solvers = solvers if self.fallback else solvers[:1]
         self._attempts = [
             Attempt(s, careful) for s in solvers for careful in (False, True) if not careful or s.careful is not None
@@ -151,12 +156,18 @@ class Dispatcher:
         return self._units
 
     def solve(
-        self, c: Vector, start: Vector | None = None, time_limit: float | None = None, feasible: bool = False
+        self,
+        c: Vector,
+        start: Vector | None = None,
+        time_limit: float | None = None,
+        feasible: bool = False,
+        tries: int | None = None,
     ) -> Solution:
         """Minimise with linear cost ``c``; raises :class:`SubproblemUnsolved`.
 
         ``feasible`` says that ``start`` is feasible, so that a claim of infeasibility is known to be false. Other claims of
-        infeasibility or unboundedness stand when a second solver agrees, or there is none.
+        infeasibility or unboundedness stand when a second solver agrees, or there is none. ``tries`` limits how many solvers
+        are asked.
         """
         if not np.isfinite(c).all():
             raise SubproblemUnsolved(Claim.FAILED, "the linear cost is not finite")
@@ -168,7 +179,7 @@ class Dispatcher:
         negative: list[Claim] = []
         said_no: set[str] = set()
         here = start
-        for position in self._order():
+        for position in self._order()[:tries]:
             attempt = self._attempts[position]
             if attempt.careful and attempt.solver.name in said_no:
                 continue  # the second opinion is another one's
@@ -185,7 +196,7 @@ class Dispatcher:
                 if answer.claim is Claim.UNBOUNDED or (answer.claim is Claim.INFEASIBLE and not feasible):
                     negative.append(answer.claim)
                     said_no.add(attempt.solver.name)
-                residuals = self._verified(c, answer)
+                answer, residuals = self._sharpened(c, answer, self._verified(c, answer))
                 if residuals is not None and residuals.holds():
                     return self._accepted(position, answer, residuals, failures)
                 why = answer.message or answer.claim.value if residuals is None else f"its claim does not hold ({residuals})"
@@ -197,7 +208,7 @@ class Dispatcher:
                     self._close(attempt)
             if negative.count(Claim.UNBOUNDED) == 2 or negative.count(Claim.INFEASIBLE) == 2:
                 break
-        self._first = 0
+        self._first = self._first if tries else 0
         raise SubproblemUnsolved(negative[-1] if negative else Claim.FAILED, "; ".join(failures))
 
     def change(self, change: Change) -> None:
@@ -215,7 +226,7 @@ class Dispatcher:
     def rewind(self) -> None:
         """A new run begins: its first cost resembles that of the run before more than its last one."""
         self.change(UNCHANGED)
-        self._opening = True
+        self._opening, self.sharp = True, False
         for opened in self._open.values():
             opened.session.rewind()
 
@@ -325,6 +336,18 @@ class Dispatcher:
         self._close(attempt)
         if (reason := f"{solver.name} opened its problem anew: {refusal}") not in self.rebuild_reasons:
             self.rebuild_reasons.append(reason)
+
+    def sharpen(self) -> bool:
+        """Answers are sharpened from now on; whether that is new, and may help."""
+        changes = not self.sharp and can_be_sharper(self.problem)
+        self.sharp = True
+        return changes
+
+    def _sharpened(self, c: Vector, answer: Answer, residuals: Residuals | None) -> tuple[Answer, Residuals | None]:
+        if not self.sharp or residuals is None or not np.isfinite(residuals.worst):
+            return answer, residuals
+        better = completed(self.problem, c, sharper(self.problem, c, answer, self.units))
+        return better, self._verified(c, better)
 
     def _verified(self, c: Vector, answer: Answer) -> Residuals | None:
         if answer.z is None or answer.claim is not Claim.OPTIMAL:

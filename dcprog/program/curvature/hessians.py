@@ -170,7 +170,8 @@ def _bends_down(program: object, constants: Vector, box: Interval) -> Mask:
     middle = _cuts(box)
     at = interval_hessians(program, constants, Interval(middle, middle))
     assert at is not None
-    H = 0.5 * (at.lower + at.upper)
+    with np.errstate(all="ignore"):
+        H = 0.5 * (at.lower + at.upper)
     finite = np.all(np.isfinite(H), axis=(1, 2))
     H = np.where(finite[:, None, None], H, 0.0)
     clearly: Mask = finite & (np.linalg.eigvalsh(H)[:, 0] < -1e-6 * np.abs(H).max(axis=(1, 2), initial=0.0))

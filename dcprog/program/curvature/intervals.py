@@ -129,8 +129,9 @@ def hull(*parts: Array) -> Interval:
 def outward(a: Interval, parts: float = 16.0) -> Interval:
     """The interval, wider by so many units in the last place: for functions that are not exact to half of one."""
     margin = parts * np.finfo(float).eps
-    lower = np.where(np.isfinite(a.lower), a.lower - margin * np.abs(a.lower) - _grain(a.lower), a.lower)
-    upper = np.where(np.isfinite(a.upper), a.upper + margin * np.abs(a.upper) + _grain(a.upper), a.upper)
+    with np.errstate(all="ignore"):
+        lower = np.where(np.isfinite(a.lower), a.lower - margin * np.abs(a.lower) - _grain(a.lower), a.lower)
+        upper = np.where(np.isfinite(a.upper), a.upper + margin * np.abs(a.upper) + _grain(a.upper), a.upper)
     largest = np.finfo(float).max  # an overflow is above every float, not infinite
     return Interval(np.where(a.lower == np.inf, largest, lower), np.where(a.upper == -np.inf, -largest, upper))
 

@@ -75,7 +75,7 @@ class Graph:
         self.rows: dict[tuple[tuple[int, float], ...], tuple[float, float]] = {}
         """Bounds of linear forms that rows give."""
         self.broken = 0
-        """How many numbers were NaN or infinite."""
+        """How many numbers and coefficients were NaN or infinite."""
         self._known: dict[Any, Node] = {}
 
     # makers
@@ -93,7 +93,7 @@ class Graph:
         fixed = [i for i in coefficients if self.lower[i] == self.upper[i]]
         if fixed:
             constant = math.fsum([constant, *(coefficients[i] * self.lower[i] for i in fixed)])
-        self.broken += not math.isfinite(constant)
+        self.broken += not all(map(math.isfinite, (constant, *coefficients.values())))
         pairs = tuple(sorted((i, a) for i, a in coefficients.items() if a != 0.0 and self.lower[i] != self.upper[i]))
         key = ("affine", pairs, constant)
         return self._known.get(key) or self._new(key, (), (pairs, constant), self._affine_bounds(pairs, constant))
@@ -104,6 +104,7 @@ class Graph:
         stack = list(terms)
         while stack:
             c, node = stack.pop()
+            self.broken += not math.isfinite(c)
             if node.kind == "affine":
                 constant += c * node.constant
                 for i, a in node.coefficients:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from dcprog.errors import DataError
 from dcprog.functions.binding import check_scalar
-from dcprog.program.constants import shortened
 from dcprog.program.curvature import undefined
 from dcprog.program.curvature.hessians import Effort
-from dcprog.program.curvature.nodes import Graph, Node, below, support
+from dcprog.program.curvature.nodes import Graph, Node
 from dcprog.program.curvature.proofs import bounds_used, by_hessians, signed
 from dcprog.program.curvature.shapes import Proof, shape
 from dcprog.program.curvature.spaces import Space, of_expression, of_model
@@ -103,17 +100,11 @@ def curvature(expression: Any, over: Any = None, *, time_limit: float = SECONDS)
 
 def of_expression_in(space: Space, expression: Any, effort: Effort) -> Curvature:
     """The curvature of an expression in a space that was read before."""
-    before, broken = len(space.graph.defects), space.graph.broken
-    node = space.read(expression)
-    numbers = (n.constant for n in below([node]) if n.kind == "affine")
-    if space.graph.broken > broken or not all(map(math.isfinite, numbers)):
-        raise DataError(f"a coefficient of {shortened(expression)} is NaN or infinite: check where it came from")
-    parts = set(below([node]))
-    defects = [d for d in space.graph.defects[:before] if d in parts] + space.graph.defects[before:]
+    node, defects = space.parsed(expression)
     if defects:
         found = undefined.where(space, defects)
         if found is not None:
-            point = {space.names[i]: float(found[i]) for i in sorted(support(node))}
+            point = {space.names[i]: float(found[i]) for i in space.used_by(expression)}
             at = ", ".join(f"{name} = {x:.6g}" for name, x in list(point.items())[:6])
             return Curvature("unknown", f"it has no value at {at}", point=point)
     return _judged(space, node, expression, effort)

@@ -11,12 +11,13 @@ import numpy as np
 from pyomo.core.base.block import Block
 from pyomo.core.base.objective import Objective
 from pyomo.core.base.var import Var
+from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.core.expr.visitor import identify_variables
 from scipy.optimize import linprog
 
 from dcprog.errors import DataError, ModelError
 from dcprog.program.components import matrices, scalar_constraints
-from dcprog.program.constants import constant
+from dcprog.program.constants import constant, shortened
 from dcprog.program.curvature.domains import demanded
 from dcprog.program.curvature.nodes import Graph, Node, below
 from dcprog.program.curvature.reading import Reader
@@ -47,11 +48,13 @@ class Space:
         rows: Sequence[tuple[Any, float, float]],
         defined: Sequence[Any] = (),
     ) -> None:
-        """Where expressions are ``defined``, the bounds that follow from that hold as well: x ≥ 0 for log x."""
+        """Where the expressions in ``defined`` have values holds as well, as far as it is linear: x ≥ y for log(x − y). Rows
+        that say so are ``domains``."""
         self.variables, self.own = list(variables), own
         self.names = [v.name for v in variables]
         self.index = {id(v): i for i, v in enumerate(variables)}
-        lower, upper = _domain(own, self.names, self.index, defined) if defined else own
+        self.domains = _domains(own, self.variables, self.index, defined) if defined else []
+        rows, (lower, upper) = [*rows, *self.domains], own
         for _ in range(PASSES):
             self.graph = Graph(lower, upper, self.names)
             self.rows = _read(self.graph, self.index, rows)
@@ -63,14 +66,31 @@ class Space:
             lower, upper = better
         self.graph.lower, self.graph.upper = lower, upper
         if self.rows:
+            forms = linear_forms(_read(Graph(lower, upper, self.names), self.index, rows))
             self.graph = Graph(lower, upper, self.names)
-            self.graph.rows = linear_forms(_read(self.graph, self.index, rows))
+            self.graph.rows = forms
             self.rows = _read(self.graph, self.index, rows)
         self.reader = Reader(self.graph, self.index)
+        self._broken: set[int] = set()  # ids of expressions, which the reader keeps alive
+        self._defects: dict[int, list[Node]] = {}
 
     def read(self, expression: Any) -> Node:
         """The node of an expression."""
         return self.reader.read(expression)
+
+    def parsed(self, expression: Any) -> tuple[Node, list[Node]]:
+        """The node of an expression, and the parts of it that may have no value somewhere, those included that a normal form
+        drops, as 0 · log x."""
+        before, broken = len(self.graph.defects), self.graph.broken
+        node = self.read(expression)
+        parts = below([node])
+        if self.graph.broken > broken or not all(math.isfinite(n.constant) for n in parts if n.kind == "affine"):
+            self._broken.add(id(expression))
+        if id(expression) in self._broken:
+            raise DataError(f"a coefficient of {shortened(expression)} is NaN or infinite: check where it came from")
+        inside = set(parts)
+        new = [d for d in self.graph.defects[:before] if d in inside] + self.graph.defects[before:]
+        return node, self._defects.setdefault(id(expression), new)
 
     def used_by(self, expression: Any) -> list[int]:
         """The variables in an expression, those included that its normal form has no more."""
@@ -179,7 +199,7 @@ def of_expression(expression: Any) -> Space:
     return Space(variables, _own_bounds(variables), [])
 
 
-def of_model(model: Any, *, on_domains: bool = False) -> Space:
+def of_model(model: Any, *, on_domains: bool = False, expressions: Sequence[Any] = ()) -> Space:
     """The free variables of a model with their bounds and its active rows; ``on_domains`` with the bounds as well on which
     its objectives and rows have values."""
     if isinstance(model, type) or not hasattr(model, "component_data_objects"):
@@ -189,10 +209,10 @@ def of_model(model: Any, *, on_domains: bool = False) -> Space:
         )
     variables = [v for v in model.component_data_objects(Var, active=True, descend_into=Block) if not v.fixed]
     rows = rows_of(model)
-    objectives = (
-        [o.expr for o in model.component_data_objects(Objective, active=True, descend_into=Block)] if on_domains else []
-    )
-    return Space(variables, _own_bounds(variables), rows, [*objectives, *(r[0] for r in rows)] if on_domains else [])
+    if not on_domains:
+        return Space(variables, _own_bounds(variables), rows)
+    objectives = [o.expr for o in model.component_data_objects(Objective, active=True, descend_into=Block)]
+    return Space(variables, _own_bounds(variables), rows, [*objectives, *expressions, *(row[0] for row in rows)])
 
 
 def rows_of(model: Any) -> list[tuple[Any, float, float]]:
@@ -222,20 +242,27 @@ def _own_bounds(variables: Sequence[Any]) -> tuple[list[float], list[float]]:
     return lower, upper
 
 
-def _domain(
-    own: tuple[list[float], list[float]], names: Sequence[str], index: Mapping[int, int], expressions: Sequence[Any]
-) -> tuple[list[float], list[float]]:
-    """The bounds of variables on which functions of one of them, as log x or √(2x − 1), have values."""
-    lower, upper = list(own[0]), list(own[1])
-    graph = Graph(lower, upper, names)
+def _domains(
+    own: tuple[list[float], list[float]], variables: Sequence[Any], index: Mapping[int, int], expressions: Sequence[Any]
+) -> list[tuple[Any, float, float]]:
+    """(affine form, lower, upper) on which functions of it, as log x or √(2x − y), have values."""
+    graph = Graph(*own, [v.name for v in variables])
     reader = Reader(graph, index)
     for expression in expressions:
         try:
             reader.read(expression)
         except ModelError:
             continue
-    demands = [Row(arg, low, high) for node in graph.defects for arg, low, high in demanded(node) if low < high]
-    return tightened(graph, [row for row in demands if row.body.kind == "affine" and len(row.body.coefficients) == 1])
+    found = {}
+    for node in graph.defects:
+        for arg, low, high in demanded(node):
+            if low < high and arg.kind == "affine" and arg.coefficients:
+                pairs = arg.coefficients
+                form = LinearExpression(
+                    constant=arg.constant, linear_coefs=[a for _, a in pairs], linear_vars=[variables[i] for i, _ in pairs]
+                )
+                found[arg.number] = form, low, high
+    return list(found.values())
 
 
 def _read(graph: Graph, index: Mapping[int, int], rows: Sequence[tuple[Any, float, float]]) -> list[Row]:

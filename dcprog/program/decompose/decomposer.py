@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from dcprog.errors import DataError, DomainError, unknown_name
+from dcprog.errors import DomainError, unknown_name
 from dcprog.functions.binding import check_scalar
-from dcprog.program.constants import shortened
 from dcprog.program.curvature import undefined
 from dcprog.program.curvature.hessians import Effort
-from dcprog.program.curvature.nodes import Node, below, support
+from dcprog.program.curvature.nodes import Node, support
 from dcprog.program.curvature.proofs import bounds_used
 from dcprog.program.curvature.prove import Curvature, of_expression_in
 from dcprog.program.curvature.shapes import Proof, shape
-from dcprog.program.curvature.spaces import Space, of_expression, of_model
+from dcprog.program.curvature.spaces import of_expression, of_model
 from dcprog.program.curvature.texts import readable, text
 from dcprog.program.decompose import splitter as rules
 from dcprog.program.decompose.decomposition import Decomposition, Piece
@@ -56,11 +54,12 @@ def decompose(expression: Any, over: Any = None, method: str = "auto", *, time_l
 class Decomposer:
     """Decomposes expressions on one model, which is read once; parts that several expressions share are split once."""
 
-    def __init__(self, over: Any, method: str = "auto", *, time_limit: float = SECONDS, expression: Any = None) -> None:
+    def __init__(self, over: Any, method: str = "auto", *, time_limit: float = SECONDS, expression: Any = 0.0) -> None:
         if method not in METHODS:
             raise unknown_name("method", method, METHODS)
         self.method = method
-        self.space: Space = of_expression(_checked(expression)) if over is None else of_model(over, on_domains=True)
+        extra = _checked(expression)
+        self.space = of_expression(extra) if over is None else of_model(over, on_domains=True, expressions=[extra])
         self.effort = Effort(time_limit)
         self.splitter = Splitter(self.space.graph, method, self.effort)
         self.writer = Writer(self.space.variables)
@@ -68,6 +67,11 @@ class Decomposer:
     def curvature(self, expression: Any) -> Curvature:
         """What is known of the expression's curvature, see :func:`dcprog.curvature`."""
         return of_expression_in(self.space, _checked(expression), self.effort)
+
+    @property
+    def domains(self) -> tuple[tuple[Any, float, float], ...]:
+        """Rows of several variables on which the functions of the model have values, see :class:`Decomposition`."""
+        return tuple(row for row in self.space.domains if row[0].nargs() > 1)
 
     def decompose(self, expression: Any) -> Decomposition:
         """The expression as g − h."""
@@ -87,6 +91,7 @@ class Decomposer:
             (readable(graph, found[0]), readable(graph, found[1])),
             {self.space.names[i]: bounds for i, bounds in implied.items()},
             tuple((self.space.variables[i], *bounds) for i, bounds in implied.items()),
+            self.domains,
             self.method,
             not pair.h,
             not pair.g,
@@ -94,12 +99,7 @@ class Decomposer:
 
     def _read(self, expression: Any) -> Node:
         graph = self.space.graph
-        node = self.space.read(expression)
-        parts = below([node])
-        if any(not math.isfinite(n.constant) for n in parts if n.kind == "affine"):
-            raise DataError(f"a coefficient of {shortened(expression)} is NaN or infinite: check where it came from")
-        inside = set(parts)
-        defects = [d for d in graph.defects if d in inside]
+        node, defects = self.space.parsed(expression)
         if defects:
             found = undefined.where(self.space, defects)
             what = text(graph, defects[0])

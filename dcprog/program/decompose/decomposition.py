@@ -53,6 +53,9 @@ class Decomposition:
         hold wherever g and h are used.
     implied : tuple
         The same as (variable, lower, upper).
+    domains : tuple
+        Rows (affine expression, lower, upper) of more than one variable on which the functions of the model have values, as
+        x − y ≥ 0 for log(x − y). They have to be rows wherever g and h are used; those of one variable are in ``bounds``.
     method : str
         As it was asked for.
     """
@@ -64,6 +67,7 @@ class Decomposition:
     proofs: tuple[str, str]
     bounds: Bounds = field(default_factory=dict)
     implied: tuple[tuple[Any, float, float], ...] = ()
+    domains: tuple[tuple[Any, float, float], ...] = ()
     method: str = "auto"
     is_convex: bool = False
     is_concave: bool = False

@@ -104,7 +104,14 @@ def sum_of(
         parts = tuple(proof for n in weights if (proof := shape(graph, n).convex) is not None)
         assert len(parts) == len(weights)
         claim(made, Proof(made, "a sum of convex parts", parts))
+    made.lower = max(made.lower, _least(graph, weights, line or {}, constant))
     return made
+
+
+def _least(graph: Graph, weights: Mapping[Node, float], line: Mapping[int, float], constant: float) -> float:
+    """The sum of the lower bounds of the parts, which their terms one by one need not have: x² − xy + y² ≥ 0."""
+    lows = [graph.affine(line, constant).lower, *(w * n.lower for n, w in weights.items())]
+    return sum(lows) - 1e-15 * sum(map(abs, lows)) if np.isfinite(lows).all() else -np.inf
 
 
 def sides(graph: Graph, pair: Pair) -> tuple[Node, Node] | None:

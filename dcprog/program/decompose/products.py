@@ -65,8 +65,8 @@ def _factors(splitter: Splitter, node: Node) -> list[Factor] | None:
         graph = splitter.graph
         above, under = (positive_part(graph, graph.scaled(sign, node)) for sign in (1.0, -1.0))
         return [Factor(above, 1.0, 0.0), Factor(under, -1.0, 0.0)]
-    if known.concave and math.isfinite(node.lower):
-        return _below_tangent(splitter.graph, node)
+    if known.concave and (found := _below_tangent(splitter.graph, node)) is not None:
+        return found
     pair = _apart(splitter.graph, node, known) if known.convex or known.concave else splitter.split(node)
     if pair is None:
         return None
@@ -90,7 +90,7 @@ def _apart(graph: Graph, node: Node, known: Shape) -> Pair | None:
 
 
 def _below_tangent(graph: Graph, node: Node) -> list[Factor] | None:
-    """A concave φ(t) ≥ bound without an upper bound, as T − (T − φ(t)) with its tangent T at a point, T ≥ φ(t) ≥ bound."""
+    """A concave φ(t) without an upper bound, as T − (T − φ(t)) with its tangent T at a point, T ≥ φ(t)."""
     arg = node.args[0] if node.args else node
     if len(node.args) != 1 or arg.kind != "affine" or not math.isfinite(arg.lower):
         return None
@@ -98,17 +98,18 @@ def _below_tangent(graph: Graph, node: Node) -> list[Factor] | None:
     value, slope = (float(0.5 * (r.lower + r.upper)) for r in compositions.ranges_of(node, graph.number(at))[:2])
     if not (math.isfinite(value) and math.isfinite(slope) and slope >= 0):
         return None
-    up = ROUNDING * 100 * (abs(value) + abs(slope * at) + abs(node.lower))
-    tangent = graph.sum(value - slope * at + up - node.lower, {}, [(slope, arg)])
+    up = ROUNDING * 100 * (abs(value) + abs(slope * at))
+    least = max(node.lower, value - slope * (at - arg.lower) - up)
+    tangent = graph.sum(value - slope * at + 2 * up - least, {}, [(slope, arg)])
     tangent.lower = max(tangent.lower, 0.0)
     shape(graph, tangent)
-    rest = graph.sum(value - slope * at + up, {}, [(slope, arg), (-1.0, node)])
+    rest = graph.sum(value - slope * at + 2 * up, {}, [(slope, arg), (-1.0, node)])
     proof = shape(graph, node).concave
     shape(graph, rest)
     assert proof is not None
     claim(rest, Proof(rest, "the distance of a concave function from its tangent", (proof,), (arg,)))
     rest.lower = max(rest.lower, 0.0)
-    return [Factor(tangent, 1.0, node.lower), Factor(rest, -1.0, 0.0)]
+    return [Factor(tangent, 1.0, least), Factor(rest, -1.0, 0.0)]
 
 
 def _above(graph: Graph, node: Node, sign: float) -> Factor:

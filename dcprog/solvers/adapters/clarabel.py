@@ -17,6 +17,7 @@ from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.certificate import verify
 from dcprog.convex.change import same_pattern
 from dcprog.convex.newton import has_model, model_at
+from dcprog.convex.polish import SHARP, better_of, snapped
 from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.errors import CapabilityError
 from dcprog.solvers.adapters.clarabel_cones import Lifted, resized
@@ -35,9 +36,6 @@ CLAIMS = {
     "MaxTime": Claim.TIME_LIMIT,
     "InsufficientProgress": Claim.OPTIMAL,  # mostly a little short of 1e-10, which the certificate does not ask for
 }
-SHARP = 1e-7
-"""A residual beyond which a Newton step follows, where functions are not linear or quadratic."""
-NEXT_TO = 1e-6
 RESCUE = 25
 SET_UP_RATE = 5e8
 """Operations of one factorisation for a second of set-up: 4e8 to 2e9 on problems that take more than 0.05 s."""
@@ -50,6 +48,7 @@ class Clarabel(Solver):
     """
 
     name = "clarabel"
+    careful = {}  # noqa: RUF012
     module = "clarabel"
     distribution = "clarabel"
     install = "comes with dcprog"
@@ -232,21 +231,11 @@ class ClarabelSession(Session):
         return better_of(problem, c, found, replace(step, iterations=found.iterations + step.iterations))
 
 
-def snapped(problem: ConvexProblem, found: Answer) -> Answer:
-    """The answer with 0, or the bound, in the place of components that are next to it."""
-    assert found.z is not None
-    z = np.where(np.abs(found.z) <= NEXT_TO, 0.0, found.z)
-    for bound in (problem.lower, problem.upper):
-        z = np.where(np.abs(found.z - bound) <= NEXT_TO, bound, z)
-    return replace(found, z=z)
+def check_options(options: Mapping[str, Any]) -> None:
+    """Refuse options that Clarabel does not know."""
+    import clarabel
 
-
-def better_of(problem: ConvexProblem, c: Vector, one: Answer, other: Answer) -> Answer:
-    """The one that verification thinks more of; the first where it holds to the last digits."""
-    first = verify(problem, c, one)
-    if first.holds(SHARP) or other.z is None:
-        return one
-    return other if verify(problem, c, other).worst < first.worst else one
+    apply_options("clarabel", clarabel.DefaultSettings(), options)
 
 
 def _bounded(problem: ConvexProblem) -> Mask:
