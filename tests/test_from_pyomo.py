@@ -254,3 +254,48 @@ def test_time_limits_cover_the_splitting():
     result = dcprog.solve(ring(), time_limit=1e-3)
     assert str(result.status) in ("time_limit", "converged")
     assert np.isfinite(result.x).all()
+
+
+def hyperbola():
+    """xy = 1, whose violation falls in no direction at the start 0."""
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var([0, 1], bounds=(-4, 4), initialize=0.0)
+    m.cost = pyo.Objective(expr=m.x[0] ** 2 + 2 * m.x[1] ** 2)
+    m.row = pyo.Constraint(expr=m.x[0] * m.x[1] == 1)
+    return m
+
+
+def test_a_start_that_leads_to_no_feasible_point_is_not_the_only_one():
+    program = dcprog.from_pyomo(hyperbola())
+    result = dcprog.solve(program)
+    assert violation_of(program, result.x) <= 1e-6
+    assert "further start" in result.messages[0]
+    assert result.objective == pytest.approx(2 * 2**0.5, rel=1e-4)
+    assert not any("further start" in message for message in dcprog.solve(ring()).messages)
+
+
+def test_a_model_without_a_feasible_point_is_not_called_solved():
+    m = hyperbola()
+    m.x[0].setub(0.2)
+    m.x[0].setlb(0.1)
+    result = dcprog.solve(m, time_limit=20)
+    assert not result.success
+    assert result.violation > 0.1
+
+
+@pytest.mark.parametrize("bound", [0.0, 1e4])
+def test_an_infinite_slope_at_a_bound_does_not_stop_a_run(bound):
+    """max √(x − b) + … where the start is at the bound; the least steep point that is left out is 1e-10 of the width."""
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(bounds=(bound, bound + 4), initialize=bound)
+    m.y = pyo.Var(bounds=(0, 4), initialize=0.0)
+    m.cost = pyo.Objective(expr=pyo.sqrt(m.x - bound) + 0.1 * m.y**2 - 0.3 * m.y)
+    program = dcprog.from_pyomo(m)
+    assert "infinitely steep" in program.describe()
+    assert program.compiled.lower[0] == pytest.approx(bound + 4e-10, abs=1e-12 * max(bound, 1))
+    result = dcprog.solve(program)
+    assert result.success, result
+    assert result.x[1] == pytest.approx(1.5, abs=1e-5)
+    assert result.objective == pytest.approx(-0.225, abs=1e-4)
+    m.x.setlb(bound + 1)
+    assert "infinitely steep" not in dcprog.from_pyomo(m).describe()

@@ -181,16 +181,19 @@ class Algorithm(ABC):
         where the solver may begin; the minimiser is ``solution.x``."""
         return self.minimise_cost(self.program.compiled.cost(u), x, change)
 
-    def minimise_cost(self, cost: Vector, x: Vector, change: Change = UNCHANGED) -> Solution:
-        """The same for a linear cost of all variables of the subproblem, epigraph variables included."""
+    def minimise_cost(self, cost: Vector, x: Vector, change: Change = UNCHANGED, tries: int | None = None) -> Solution:
+        """The same for a linear cost of all variables of the subproblem, epigraph variables included; by so many ``tries``,
+        after which nothing is proved of it."""
         left = self.seconds_left()
         lifted = self.program.compiled.lift(x)
         began = time.perf_counter()
         self.dispatcher.change(change)
         self.dispatcher.timings.update += time.perf_counter() - began
         try:
-            return self.dispatcher.solve(cost, lifted, left, feasible=True)
+            return self.dispatcher.solve(cost, lifted, left, feasible=True, tries=tries)
         except SubproblemUnsolved as unsolved:
+            if tries is not None:
+                raise AlgorithmStopped(Status.SUBPROBLEM_FAILED, str(unsolved)) from unsolved
             if not self.fallback and unsolved.claim is Claim.FAILED:
                 raise SolverFailedError(f"{unsolved}; fallback=False asks no other solver") from unsolved
             stopped = unsolved_as_status(unsolved, self.dispatcher.problem, cost, lifted)

@@ -16,10 +16,11 @@ from dcprog.algorithms import course
 from dcprog.algorithms.criticality import Certificate, Criticality, Multipliers
 from dcprog.algorithms.endings import AlgorithmStopped
 from dcprog.algorithms.result import State, Status
+from dcprog.convex.problem import ConvexProblem
 from dcprog.errors import DCProgError
 from dcprog.program.dc_program import DCProgram
 from dcprog.solvers.dispatch import Dispatcher, Solution
-from dcprog.typing import Vector
+from dcprog.typing import Indices, Vector
 
 if TYPE_CHECKING:
     from dcprog.algorithms.penalty import Penalty
@@ -35,10 +36,13 @@ STUCK = 5
 
 
 class KKT(NamedTuple):
-    """The solution of the linearised problem at a feasible point, and what it says of the point."""
+    """A linearised problem at a feasible point, its solution, and what that says of the point."""
 
+    problem: ConvexProblem
     solution: Solution
     certificate: Certificate
+    turned: Indices
+    """The DC rows whose tangents are the last rows of the problem, in their place."""
 
 
 class Course(course.Course):
@@ -55,7 +59,7 @@ class Course(course.Course):
             if verdict is None:
                 state = algorithm.advance(state)
                 continue
-            feasible = algorithm.is_feasible(state.x)
+            feasible = algorithm.relative_violation(state.x) <= algorithm.tol
             if feasible and verdict is not Status.TIME_LIMIT and self._is_kkt(algorithm, state):
                 self._promised(state)  # wrong gradients of the user's functions
                 algorithm.status = Status.CONVERGED
@@ -74,7 +78,7 @@ class Course(course.Course):
                     "start elsewhere (starts=20), or relax a constraint; that no feasible point exists is not proved"
                 )
                 return
-            moved = feasible or algorithm.grow(LEAP)
+            moved = algorithm.keep_slacks() or feasible if feasible else algorithm.grow(LEAP)
             state = algorithm.advance(state)
             if not moved or (leaps >= STUCK and np.array_equal(before.x, state.x)) or leaps > 10 * STUCK:
                 algorithm.status = Status.STALLED
@@ -83,45 +87,57 @@ class Course(course.Course):
 
     def _is_kkt(self, algorithm: Penalty, state: State) -> bool:
         """The certificate of a feasible point; the algorithm keeps it, and the multipliers."""
-        try:
-            kkt = self._linearised(algorithm, state)
-        except (AlgorithmStopped, DCProgError):
-            return False
-        algorithm.certificate = kkt.certificate if kkt.certificate.holds else None
-        if kkt.certificate.holds:
-            algorithm.multipliers = _by_name(algorithm, kkt, state.x)
-        return kkt.certificate.holds
+        rows = algorithm.rows
+        for look in (self._of_inner, self._of_tangents):
+            if look == self._of_inner and rows.equation.any():
+                continue  # both halves leave x alone, whatever it is
+            try:
+                kkt = look(algorithm, state)
+            except (AlgorithmStopped, DCProgError):
+                continue
+            if kkt.certificate.holds:
+                algorithm.certificate, algorithm.multipliers = kkt.certificate, _by_name(algorithm, kkt, state.x)
+                return True
+            if not rows.turned.size:
+                break
+        return False
 
-    def _linearised(self, algorithm: Penalty, state: State) -> KKT:
+    def _of_inner(self, algorithm: Penalty, state: State) -> KKT:
+        """By the inner approximation at the point, in the open solvers; curved as it is, it forgives a step."""
+        rows = algorithm.rows
+        none = np.zeros(rows.count, dtype=bool)
+        problem = rows.linearised(algorithm.dispatcher.as_opened, state.x, none, np.inf).apply(
+            algorithm.dispatcher.as_opened
+        )
+        return self._judged(algorithm, state, problem, algorithm.inner(state, none), np.empty(0, dtype=np.int64))
+
+    def _of_tangents(self, algorithm: Penalty, state: State) -> KKT:
+        """By the tangents at the point: off by rounding, they may let a linear f fall for ever, so not farther than D."""
         c, rows = self.compiled, algorithm.rows
         problem = rows.tangent(algorithm.dispatcher.as_opened, state.x)
-        u = algorithm.subgradient(state.x)
-        solution = None if rows.equation.any() else self._in_place(algorithm, state)
-        if solution is None:  # tangents that are off by rounding may let a linear f fall for ever: not farther than D
-            near = D_TIMES * np.maximum(np.abs(state.x), algorithm.dispatcher.units.column[: c.n])
-            lower, upper = problem.lower.copy(), problem.upper.copy()
-            lower[: c.n], upper[: c.n] = np.maximum(c.lower, state.x - near), np.minimum(c.upper, state.x + near)
-            problem = replace(problem, lower=lower, upper=upper)
-            solver = Dispatcher(problem, algorithm.solver, algorithm.solver_options, fallback=algorithm.fallback, own=c.n)
-            solution = solver.solve(c.cost(u), c.lift(state.x), algorithm.seconds_left(), feasible=True)
-            algorithm.dispatcher.solves += 1
+        near = D_TIMES * np.maximum(np.abs(state.x), algorithm.dispatcher.units.column[: c.n])
+        lower, upper = problem.lower.copy(), problem.upper.copy()
+        lower[: c.n], upper[: c.n] = np.maximum(c.lower, state.x - near), np.minimum(c.upper, state.x + near)
+        problem = replace(problem, lower=lower, upper=upper)
+        solver = Dispatcher(problem, fallback=algorithm.fallback, own=c.n)
+        cost = c.cost(algorithm.subgradient(state.x))
+        solution = solver.solve(cost, c.lift(state.x), algorithm.seconds_left(), feasible=True)
+        algorithm.dispatcher.solves += 1
+        return self._judged(algorithm, state, problem, solution, rows.turned)
+
+    def _judged(self, algorithm: Penalty, state: State, problem: ConvexProblem, solution: Solution, turned: Indices) -> KKT:
+        c, u = self.compiled, algorithm.subgradient(state.x)
+        there = state.x if turned.size else solution.x  # tangents have many solutions, at which f says nothing
         following = replace(
             state,
-            x=solution.x,
-            **c.f.evaluate(solution.x)._asdict(),
+            x=there,
+            **c.f.evaluate(there)._asdict(),
             gap=c.f.gap(state.x, solution.x, u),
             multipliers=Multipliers(u, solution.row_duals, solution.constraint_duals, solution.cone_duals),
         )
         here = replace(c, subproblem=problem, feasible_set=replace(problem, c=np.zeros(problem.n), Q=None, smooth=None))
         criticality = Criticality(here, algorithm.dispatcher.units.column, algorithm.tol)
-        return KKT(solution, criticality.certificate(state, following, algorithm.trace))
-
-    def _in_place(self, algorithm: Penalty, state: State) -> Solution | None:
-        """The solution of the inner approximation by the open solvers; None where they find none."""
-        try:
-            return algorithm.inner(state, np.zeros(algorithm.rows.count, dtype=bool))
-        except AlgorithmStopped:
-            return None
+        return KKT(problem, solution, criticality.certificate(state, following, algorithm.trace), turned)
 
     def _falls_nowhere(self, algorithm: Penalty, state: State) -> bool:
         """Whether the violation, in units of the rows, is as small at x as anywhere on the linearised problem."""
@@ -158,17 +174,16 @@ def _by_name(algorithm: Penalty, kkt: KKT, x: Vector) -> dict[str, np.ndarray]:
     rows = algorithm.rows
     y = -kkt.solution.row_duals
     values = y[rows.first : rows.first + rows.count].copy()
+    values[kkt.turned] = y[len(y) - len(kkt.turned) :]
     alone = np.flatnonzero(rows.between >= 0)
     if alone.size:  # the other half is a bound, whose multiplier is the reduced cost of the variable
-        problem, at = algorithm.dispatcher.problem, rows.between[alone]
+        problem, at = kkt.problem, rows.between[alone]
         cost = algorithm.program.compiled.cost(algorithm.subgradient(x))
         reduced = problem.gradient(kkt.solution.z, cost)[at] - (problem.A.T @ kkt.solution.row_duals)[at]
         slopes = np.bincount(rows.q.places[0], rows.q.partials(x), minlength=rows.count)[alone]
         of_bound = np.where(slopes != 0, reduced / np.where(slopes != 0, slopes, 1.0), 0.0)
         values[alone] = -rows.turn[alone] * (values[alone] + of_bound)
     found: dict[str, np.ndarray] = {}
-    halves = np.flatnonzero(rows.equation)
-    values[halves] = y[len(y) - len(halves) :] if len(halves) else values[halves]
     for name in dict.fromkeys(rows.names):
         at = np.array([i for i, known in enumerate(rows.names) if known == name])
         if rows.equation[at].all():  # the first half is p − q, the second q − p

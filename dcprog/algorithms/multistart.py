@@ -207,7 +207,7 @@ def _with_result(failed: Ended) -> FunctionError:
 
 def _best(program: DCProgram, found: Mapping[int, Result]) -> int:
     """Least violation, then objective; of those that differ by rounding only one that converged."""
-    violations = {i: _violation(program, result) for i, result in found.items()}
+    violations = {i: relative_violation(program, result) for i, result in found.items()}
     level = min(violations.values())
     feasible = [i for i in found if violations[i] == level]
     values = {i: program.sense * found[i].objective for i in feasible}
@@ -216,7 +216,8 @@ def _best(program: DCProgram, found: Mapping[int, Result]) -> int:
     return min(equal, key=lambda i: (not found[i].success, i))
 
 
-def _violation(program: DCProgram, result: Result) -> float:
+def relative_violation(program: DCProgram, result: Result) -> float:
+    """The largest violation of a row, relative to its terms; 0 where it is feasible, infinite without a point."""
     if not np.isfinite(result.x).all():
         return np.inf
     C = program.compiled.feasible_set

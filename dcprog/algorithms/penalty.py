@@ -34,6 +34,13 @@ ABOVE = 1.5
 """Weights of equations stay so many times above their multipliers."""
 LEAST = 1e-3
 """And above this share of their first value."""
+LEAP = 10.0
+"""The factor of the weights where the subproblem has no minimum."""
+PATIENCE, SHORT = 10, 1e-3
+"""So many steps below this share of x creep, if they do not fall to a half."""
+FAR = 100.0
+"""So many times its terms at the start a row may be violated."""
+UNANSWERED = frozenset({Status.INFEASIBLE, Status.SUBPROBLEM_FAILED, Status.UNKNOWN})
 PERSISTENT = 0.7
 """Weights of an equation grow where a step leaves more than this share of its violation."""
 
@@ -89,7 +96,8 @@ class Penalty(Algorithm):
         if rule not in RULES:
             raise DataError(f"rule is {rule!r}, expected one of {', '.join(RULES)}")
         self.growth, self.weight, self.rule = growth, weight, rule
-        self.weights = self.first_weights = self._largest = np.empty(0)
+        self.weights = self.first_weights = self._largest = self._first_sizes = np.empty(0)
+        self.kept = np.empty(0, dtype=bool)
         self.multipliers: dict[str, np.ndarray] = {}
         super().__init__(program, **settings)
 
@@ -113,11 +121,13 @@ class Penalty(Algorithm):
         return rows
 
     def begin(self, state: State) -> None:
-        self._largest = self.rows.sizes(state.x)
+        self._first_sizes = self._largest = self.rows.sizes(state.x)
+        self.kept = self.rows.equation.copy()
+        self._steps: list[float] = []
         self.first_weights = self.weights = self.weight * self._units(state.x)
 
     def ceiling(self, state: State) -> float:
-        return state.level if self.is_feasible(state.x) and not self.rows.equation.any() else np.inf
+        return state.level if self.is_feasible(state.x) and not self.kept.any() else np.inf
 
     def merit(self, x: Vector) -> float:
         """f + Σ τᵢ max(pᵢ − qᵢ, 0), which falls from one weight to the next only."""
@@ -138,26 +148,44 @@ class Penalty(Algorithm):
         return np.maximum(self.rows.sizes(x), LEAST_SIZE * self._largest)
 
     def advance(self, state: State) -> State:
-        """One subproblem; without slacks where the point is feasible, and with them if that has no answer."""
-        equation = self.rows.equation
+        """One subproblem; without slacks where the point is feasible, and with them if that has no answer. Weights that
+        leave it without a minimum grow."""
+        if self._creeps(state):
+            self.keep_slacks()
         if self.is_feasible(state.x):
             try:
-                return self._step(state, equation)
+                return self._step(state, self.kept)
             except AlgorithmStopped as stopped:
-                if stopped.status not in (Status.INFEASIBLE, Status.SUBPROBLEM_FAILED):
+                if stopped.status not in UNANSWERED:
                     raise
-        return self._step(state, np.ones(self.rows.count, dtype=bool))
+                self.keep_slacks()  # next to no point but this one: nothing that a solver could hold on to
+        while True:
+            try:
+                return self._step(state, np.ones(self.rows.count, dtype=bool))
+            except AlgorithmStopped as stopped:
+                if stopped.status is not Status.UNBOUNDED or not self.grow(LEAP):
+                    raise
 
     def inner(self, state: State, slack: Mask) -> Solution:
-        """The subproblem at a state, with the slacks of the mask switched on."""
+        """The subproblem at a state, with the slacks of the mask switched on. Where some are off and rows are curved, it may
+        have no interior: then only the first solver is asked."""
         problem = self.dispatcher.as_opened
         cost = self.program.compiled.cost(self.subgradient(state.x))
         cost[self.rows.s] = self.weights
         relaxed = FEASIBLE * self.sizes_of_rows(state.x)
-        return self.minimise_cost(cost, state.x, self.rows.linearised(problem, state.x, slack, relaxed))
+        tries = None if slack.all() or not problem.constraints else 1
+        return self.minimise_cost(cost, state.x, self.rows.linearised(problem, state.x, slack, relaxed), tries)
+
+    def keep_slacks(self) -> bool:
+        """From now on all rows keep their slacks, as equations do: where their linearisations have no interior nothing
+        would ever move without. False if they do already."""
+        before, self.kept = self.kept, np.ones(self.rows.count, dtype=bool)
+        return not before.all()
 
     def _step(self, state: State, slack: Mask) -> State:
         solution = self.inner(state, slack)
+        while self._is_far(solution.x) and self.grow(LEAP):
+            solution = self.inner(state, slack)
         following = self.at(self.next_state(state, solution))
         self._largest = np.maximum(self._largest, self.rows.sizes(following.x))
         self._update(state, following, solution, slack)
@@ -172,6 +200,20 @@ class Penalty(Algorithm):
         before, most = self.weights, LARGEST * self.first_weights
         self.weights = np.minimum(factor * before, most)
         return bool((self.weights > before).any())
+
+    def _creeps(self, state: State) -> bool:
+        """Whether the steps between feasible points have been short for long and hardly get shorter: along a set without
+        an interior, such as xy ≤ 0 with x, y ≥ 0, what rounding leaves open is all that lets them go."""
+        step = state.step if state.step is not None and state.violation <= self.tol and not self.kept.all() else np.inf
+        self._steps = [*self._steps[-PATIENCE:], step]
+        first = self._steps[0]
+        return len(self._steps) > PATIENCE and first <= SHORT and step >= first / 2 and bool((self.rows.t >= 0).any())
+
+    def _is_far(self, x: Vector) -> bool:
+        """Whether a row is violated by many times what it was made of at the start: then f falls without end, since the
+        weights are too small for it."""
+        known = self._first_sizes > 0
+        return bool((self.rows.violations(x) > FAR * self._first_sizes)[known].any())
 
     def _update(self, state: State, following: State, solution: Solution, slack: Mask) -> None:
         """The weights for the next subproblem: larger where a row is violated, and lower again for equations."""

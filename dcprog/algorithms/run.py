@@ -14,6 +14,7 @@ from dcprog import algorithms
 from dcprog.algorithms.base import Algorithm
 from dcprog.algorithms.criticality import ROUNDING
 from dcprog.algorithms.endings import AlgorithmStopped
+from dcprog.algorithms.further_starts import until_feasible
 from dcprog.algorithms.log import Log
 from dcprog.algorithms.multistart import best_of, check_starts
 from dcprog.algorithms.result import Record, Result, State, Status
@@ -113,7 +114,9 @@ def solve(
         "fallback": fallback,
     }
     log = Log(beside=callback) if verbose else None
-    if starts == 1:
+    if starts == 1 and program.origin is not None and program.compiled.dc is not None:
+        result = until_feasible(run, kind, program, x0, settings, log or callback)
+    elif starts == 1:
         result = run(kind(program, x0=x0, **settings), log or callback)
     else:
         result = best_of(run, kind, program, x0, starts, seed, n_jobs, settings, log or callback)

@@ -82,7 +82,7 @@ def _nearest_in_c(program: DCProgram, x0: Any, time_limit: float | None) -> Star
     made_up = _made_up(program, x0)
     C = compiled.feasible_set
     if feasibility(C, _lifted(program, x), enough=FEASIBLE) <= FEASIBLE:
-        return Start(x, made_up=made_up)
+        return Start(np.clip(x, compiled.lower, compiled.upper), made_up=made_up)  # by rounding: at a bound h may be steep
     nearest = _project(program, x, time_limit)
     asked = x0 is not None or not np.isnan(compiled.values).any()
     return Start(nearest, float(np.linalg.norm(nearest - x)), asked, made_up)

@@ -128,13 +128,15 @@ class DCReader:
             return None
         blocks = _together(self.blocks)
         p, q = RowOracle([b.p for b in blocks]), RowOracle([b.q for b in blocks])
+        began = len(into.origins)
         t = np.concatenate([_stand_ins(block, into) for block in blocks])
+        stand_ins = began, len(into.origins)
         s = into.slack_variables(len(t))
         halves = np.concatenate([np.full(b.p.count, b.equation) for b in blocks])
         names = tuple(name for b in blocks for name in b.names)
         between = np.array([i for b in blocks for i in b.between or (-1,) * b.p.count], dtype=np.int64)
         turn = np.array([sign for b in blocks for sign in b.turn or (1.0,) * b.p.count])
-        rows = DCRows(p, q, halves, names, t, s, into.row_count(), self.n, _partners(blocks), between, turn)
+        rows = DCRows(p, q, halves, names, t, s, into.row_count(), self.n, _partners(blocks), between, stand_ins, turn)
         into.add_rows(rows.matrix(into.size))
         return rows
 

@@ -41,6 +41,8 @@ class DCRows:
     """Of half of an equation the other half, of other rows the row itself."""
     between: Indices
     """Of an equation in one variable, whose other half are bounds, that variable; −1 of other rows."""
+    stand_ins: tuple[int, int]
+    """The constraints ψ of the subproblem that say p ≤ t, from the one to before the other."""
     turn: Vector
     """−1 where such an equation was multiplied by −1, else 1."""
 
@@ -86,22 +88,32 @@ class DCRows:
         return Change(A=A, row_upper=upper)
 
     def tangent(self, problem: ConvexProblem, x: Vector) -> ConvexProblem:
-        """``problem`` at x without slacks, the halves of equations replaced by tangents to them: its solution is x exactly
-        where x is stationary. Both linearised halves together would leave x alone, whatever it is."""
+        """``problem`` at x without slacks, with tangents in place of equations and of rows with a smooth p, one below the
+        other behind its rows: x is a KKT point exactly where it is a solution. Of an equation both linearised halves would
+        leave x alone, whatever it is, and so do rows without an interior, such as xy ≤ 0 with x, y ≥ 0."""
         inner = self.linearised(problem, x, np.zeros(self.count, dtype=bool), relaxed=np.inf).apply(problem)
-        if not self.equation.any():
+        turned = self.turned
+        if not turned.size:
             return inner
-        upper, lower = inner.row_upper.copy(), inner.row_lower.copy()
-        rows = self.first + np.flatnonzero(self.equation)
-        upper[rows] = np.inf
-        tangents = sp.csr_array(sp.coo_array(self._slopes(x), shape=(self.count, problem.n)))[np.flatnonzero(self.equation)]
+        upper, lower = inner.row_upper.copy(), inner.row_lower
+        upper[self.first + turned] = np.inf
+        tangents = sp.csr_array(sp.coo_array(self._slopes(x), shape=(self.count, problem.n)))[turned]
         at = tangents[:, : self.n] @ x
+        room = np.maximum(self.q.values(x) - self.p.values(x), 0.0)[turned]
+        equal = self.equation[turned]
+        first, last = self.stand_ins if (self.t[turned] >= 0).sum() == (self.t >= 0).sum() else (0, 0)
         return replace(
             inner,
             A=sp.csc_array(sp.vstack([inner.A, tangents])),
-            row_lower=np.concatenate([lower, at]),
-            row_upper=np.concatenate([upper, at]),
+            row_lower=np.concatenate([lower, np.where(equal, at, -np.inf)]),
+            row_upper=np.concatenate([upper, at + np.where(equal, 0.0, room)]),
+            constraints=inner.constraints[:first] + inner.constraints[last:],
         )
+
+    @cached_property
+    def turned(self) -> Indices:
+        """The rows that :meth:`tangent` replaces."""
+        return np.flatnonzero(self.equation | ((self.t >= 0) & self.p.smooth))
 
     def _slopes(self, x: Vector) -> tuple[Vector, tuple[Indices, Indices]]:
         """The gradients of p − q as triplets."""

@@ -40,6 +40,8 @@ def _lines(program: DCProgram) -> Iterator[str]:
         yield f"  {component.name}: {len(component)} rows p − q {'=' if component.equation else '≤'} 0 of yours"
     for row in () if program.origin is None else program.origin.rows:
         yield from _row(row)
+    for name, (low, high) in ({} if program.origin is None else program.origin.inset).items():
+        yield f"kept within {low:g} ≤ {name} ≤ {high:g}: at its bound something that is linearised is infinitely steep"
     yield from (f"proved: {why}" for why in program.proofs)
     yield from (f"assumed: {what}" for what in program.assumptions)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +23,7 @@ from dcprog.program.dc_program import DCProgram
 from dcprog.program.dc_reader import DCReader
 from dcprog.program.decompose import Decomposer, Decomposition
 from dcprog.program.expressions import take_apart
+from dcprog.program.steep import steep_bounds
 
 SECONDS = 30.0
 """For the proofs of one model."""
@@ -62,7 +63,10 @@ def from_pyomo(model: Any, *, method: str = "auto", name: str = "", time_limit: 
     found, sense = shared.objective, shared.sense
     g, h = (found.g, found.h) if sense > 0 else (found.h, found.g)
     program = DCProgram(shared, g, h, name)
-    program.sense, program.origin = sense, Origin(found, shared.rows)
+    inset = steep_bounds(program.compiled)
+    program.compiled = program.compiled.within(inset)
+    names = [v.name for v in program.compiled.variables]
+    program.sense, program.origin = sense, Origin(found, shared.rows, {names[j]: both for j, both in inset.items()})
     return program
 
 
@@ -88,6 +92,8 @@ class Origin:
 
     objective: Decomposition
     rows: tuple[SplitRow, ...]
+    inset: Mapping[str, tuple[float, float]]
+    """Variables kept off a bound at which something that is linearised is infinitely steep."""
 
 
 @dataclass

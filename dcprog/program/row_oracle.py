@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog.convex.tape import Tape, TapeBatch
+from dcprog.convex.tape import KINKS, Tape, TapeBatch
 from dcprog.convex.terms import FunctionTerm
 from dcprog.functions.each import Rows
 from dcprog.program.expressions import Parts
@@ -22,6 +22,7 @@ class RowBlock(Protocol):
 
     count: int
     affine: Mask
+    smooth: Mask
 
     @property
     def places(self) -> tuple[Indices, Indices]:
@@ -46,6 +47,7 @@ class Expressions:
     def __init__(self, parts: Sequence[Parts]) -> None:
         self.parts, self.count = list(parts), len(parts)
         self.affine = np.array([p.is_affine for p in self.parts], dtype=bool)
+        self.smooth = np.array([_is_smooth(p) for p in self.parts], dtype=bool)
         self._constant = np.array([p.constant for p in self.parts], dtype=float)
         n = self.parts[0].n if self.parts else 0
         shape = (self.count, n)
@@ -113,6 +115,7 @@ class Grouped:
     def __init__(self, rows: Rows, columns: Indices) -> None:
         self.rows, self.columns, self.count = rows, columns, len(rows)
         self.affine = np.full(self.count, rows.is_affine)
+        self.smooth = np.full(self.count, rows.function.smooth)
 
     @cached_property
     def places(self) -> tuple[Indices, Indices]:
@@ -140,7 +143,7 @@ class Constants:
 
     def __init__(self, values: Vector) -> None:
         self._values, self.count = values, len(values)
-        self.affine = np.ones(self.count, dtype=bool)
+        self.affine = self.smooth = np.ones(self.count, dtype=bool)
         self.places: tuple[Indices, Indices] = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
 
     def values(self, x: Vector) -> Vector:
@@ -163,6 +166,7 @@ class RowOracle:
         self.blocks = tuple(blocks)
         self.starts = np.cumsum([0, *(b.count for b in self.blocks)])
         self.affine: Mask = np.concatenate([b.affine for b in self.blocks])
+        self.smooth: Mask = np.concatenate([b.smooth for b in self.blocks])
 
     @cached_property
     def places(self) -> tuple[Indices, Indices]:
@@ -198,6 +202,12 @@ class RowOracle:
         rows, cols = self.places
         pulled: Vector = np.bincount(cols, self.partials(x) * weights[rows], minlength=len(x)).astype(float)
         return pulled
+
+
+def _is_smooth(parts: Parts) -> bool:
+    """Whether it is differentiable, as far as its parts say."""
+    kinked = any(operation.name in KINKS for tape in parts.tapes for operation in tape.operations)
+    return not (parts.kinks or kinked) and all(bound.function.smooth for bound in parts.functions)
 
 
 def _triplets(entries: list[tuple[int, int, float]]) -> tuple[Vector, tuple[Indices, Indices]]:

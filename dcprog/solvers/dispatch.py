@@ -119,6 +119,8 @@ class Dispatcher:
     def __post_init__(self) -> None:
         self.as_opened, self._change = self.problem, UNCHANGED
         solvers = chain(self.solver, self.problem, self.needs, self.moving)
+        if "A" in self.moving:  # a rescuer that has to load everything anew at each iteration is none
+            solvers = [s for s in solvers if s.name == self.solver or self.moving <= s.in_place] or solvers
         solvers = solvers if self.fallback else solvers[:1]
         self._attempts = [
             Attempt(s, careful) for s in solvers for careful in (False, True) if not careful or s.careful is not None
@@ -154,12 +156,18 @@ class Dispatcher:
         return self._units
 
     def solve(
-        self, c: Vector, start: Vector | None = None, time_limit: float | None = None, feasible: bool = False
+        self,
+        c: Vector,
+        start: Vector | None = None,
+        time_limit: float | None = None,
+        feasible: bool = False,
+        tries: int | None = None,
     ) -> Solution:
         """Minimise with linear cost ``c``; raises :class:`SubproblemUnsolved`.
 
         ``feasible`` says that ``start`` is feasible, so that a claim of infeasibility is known to be false. Other claims of
-        infeasibility or unboundedness stand when a second solver agrees, or there is none.
+        infeasibility or unboundedness stand when a second solver agrees, or there is none. ``tries`` limits how many solvers
+        are asked.
         """
         if not np.isfinite(c).all():
             raise SubproblemUnsolved(Claim.FAILED, "the linear cost is not finite")
@@ -171,7 +179,7 @@ class Dispatcher:
         negative: list[Claim] = []
         said_no: set[str] = set()
         here = start
-        for position in self._order():
+        for position in self._order()[:tries]:
             attempt = self._attempts[position]
             if attempt.careful and attempt.solver.name in said_no:
                 continue  # the second opinion is another one's
@@ -200,7 +208,7 @@ class Dispatcher:
                     self._close(attempt)
             if negative.count(Claim.UNBOUNDED) == 2 or negative.count(Claim.INFEASIBLE) == 2:
                 break
-        self._first = 0
+        self._first = self._first if tries else 0
         raise SubproblemUnsolved(negative[-1] if negative else Claim.FAILED, "; ".join(failures))
 
     def change(self, change: Change) -> None:
