@@ -98,3 +98,7 @@ def ipopt(problem: Nonconvex, x0: Vector, time_limit: float) -> Vector:
     with np.errstate(all="ignore"):
         x, _ = solver.solve(x0)
     return np.clip(x, problem.box[:, 0], problem.box[:, 1])
+
+
+if __name__ == "__main__":
+    print(__doc__)

@@ -249,7 +249,7 @@ class Wavy(ConvexFunction):
 def test_backtracking_finds_the_curvature_that_h_is_short_of(monkeypatch):
     m = pyo.ConcreteModel()
     m.x = pyo.Var([0], bounds=(-6, 6), initialize=2.5)
-    monkeypatch.setattr("dcprog.program.dc_program.check_functions", lambda *given: Finding(("h is taken as convex",)))
+    monkeypatch.setattr("dcprog.program.convex_model.check_functions", lambda *given: Finding(("h is taken as convex",)))
     program = dcprog.DCProgram(m, g=m.x[0] ** 2, h=Wavy()(m.x))
     states = list(Proximal(program, rho=1e-3, backtracking=True))
     assert all(after.f <= before.f for before, after in pairwise(states))

@@ -76,6 +76,7 @@ def test_an_object_with_an_oracle_of_its_own_is_not_proved():
 def test_every_function_of_the_catalogue_is_proved():
     eye, inner = np.eye(2), Exponential()
     numbers = {"theta": 1.0, "lam": 1.0, "Q": eye, "c": [1.0, 2.0], "A": eye, "k": 1, "groups": [[0, 1]]}
+    numbers |= {"name": "sin", "lower": -1.0, "upper": 0.0}
     data = {**numbers, "penalty": inner, "function": L1Norm()}
     for entry in functions.catalogue():
         cls = getattr(functions, entry.name)

@@ -63,6 +63,7 @@ IN_G = {
     "squares of linear forms": fn.OfAffine(fn.SquaredNorm(), A, A[:, 0]),
     "Entropy": fn.Entropy(),
     "LargestSum": fn.LargestSum(2),
+    "Continued": fn.Continued("power", 0.0, float("inf"), power=3),
     "Norm2": fn.Norm2(),
     "GroupNorm": fn.GroupNorm([[0, 2], [1, 2, 3], [5]], [1, 2, 0.5]),
     "NuclearNorm": fn.NuclearNorm(columns=3),

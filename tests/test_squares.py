@@ -68,7 +68,7 @@ def test_costs_over_twelve_decades_are_certified(norms, seed):
 
 
 def test_auto_takes_it_where_it_can():
-    assert [s.name for s in registry.chain("auto", subproblem())] == ["squares", "ipopt", "scipy"]
+    assert [s.name for s in registry.chain("auto", subproblem())] == ["squares", "ipopt", "clarabel", "scipy"]
 
 
 def test_scaled_squares_and_two_over_one_variable():

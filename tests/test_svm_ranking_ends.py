@@ -22,6 +22,11 @@ def noisy(n=300, d=6, seed=0):
     return X, np.where(X[:, 0] + 0.5 * X[:, 1] + rng.standard_normal(n) > 0, 1.0, -1.0)
 
 
+def machine_of(X, y, C):
+    """The same C for all samples, which could have one each."""
+    return _linear_svm(X, y, np.full(len(y), C))
+
+
 def loss(X, y, C, w, b):
     return 0.5 * w @ w + C * np.maximum(0.0, 1.0 - y * (X @ w + b)).sum()
 
@@ -42,8 +47,8 @@ def test_it_ends_in_every_unit(unit):
 def test_the_machine_is_the_one_that_was_asked_for(unit, make):
     """In other units it is the machine with C times the square, which the QP of the first unit knows, too."""
     X, y = noisy()
-    w, b = _linear_svm(make(X * unit), y, 1.0)
-    w_same, b_same = _linear_svm(X, y, unit**2)
+    w, b = machine_of(make(X * unit), y, 1.0)
+    w_same, b_same = machine_of(X, y, unit**2)
     C = unit**2
     assert loss(X, y, C, w * unit, b) == pytest.approx(loss(X, y, C, w_same, b_same), rel=1e-4)
 
@@ -51,7 +56,7 @@ def test_the_machine_is_the_one_that_was_asked_for(unit, make):
 def test_easy_machines_are_those_of_libsvm_to_the_last_digit():
     X, y = noisy()
     machine = SVC(kernel="linear", C=1.0).fit(X, y)
-    w, b = _linear_svm(X, y, 1.0)
+    w, b = machine_of(X, y, 1.0)
     assert (w == machine.coef_[0]).all()
     assert b == machine.intercept_[0]
 
@@ -66,7 +71,7 @@ def test_where_nothing_ends_there_is_a_warning(monkeypatch):
     X, y = noisy()
     assert not linear_by_libsvm(X, y, 1e8, 50).converged
     with pytest.warns(ConvergenceWarning, match="after 50 iterations"):
-        _linear_svm(X, y, 1e8)
+        machine_of(X, y, 1e8)
 
 
 def test_raw_data_of_many_units():
