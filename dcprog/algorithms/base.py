@@ -17,18 +17,16 @@ import numpy as np
 
 from dcprog.algorithms.course import Course
 from dcprog.algorithms.criticality import ROUNDING, Certificate, Multipliers, Trace
-from dcprog.algorithms.endings import AlgorithmStopped, refuse_endless, unsolved_as_status
+from dcprog.algorithms.endings import AlgorithmStopped, refuse_defects, refuse_endless, unsolved_as_status
 from dcprog.algorithms.further import reach
 from dcprog.algorithms.result import State, Status, relative_step
 from dcprog.algorithms.start import Start, feasible_start
 from dcprog.algorithms.stopping import Gap, MaxIter, Step, StoppingRule, TimeLimit, as_rule
 from dcprog.convex.answer import Claim
-from dcprog.convex.certificate import TOLERANCE, value_of_violation, value_size
 from dcprog.convex.change import UNCHANGED, Change
 from dcprog.convex.problem import ConvexProblem
 from dcprog.errors import CapabilityError, DataError, FunctionError, SolverFailedError
 from dcprog.program.dc_program import DCProgram
-from dcprog.program.merged import Evaluation
 from dcprog.solvers.base import Feature
 from dcprog.solvers.dispatch import Dispatcher, Solution, SubproblemUnsolved, Timings
 from dcprog.typing import Vector
@@ -280,7 +278,7 @@ class Algorithm(ABC):
             raise FunctionError(f"at iteration {iteration} g = {values.g} and h = {values.h}: both have to be finite on C")
         rise = values.level - self.ceiling(state)
         if max(rise, 0.0 if gap is None else -gap) > ROUNDING * max(state.size, values.size):
-            self._refuse_defects(state, values, rise, gap, solution)
+            refuse_defects(self.program, state, values.f, rise, gap, solution, self.dispatcher.units)
         if c.dc is None and self.trace.values[0] - values.level > BOTTOMLESS * self.trace.sizes[0]:
             assert self.start is not None
             refuse_endless(self.program, (state.x, self.start.x), there, values.f)
@@ -358,27 +356,6 @@ class Algorithm(ABC):
         if not np.isfinite(values).all():
             raise FunctionError(f"at the start g = {values.g} and h = {values.h}: pass an x0 where both are finite")
         return State(iteration=0, x=_frozen(x), **values._asdict(), scale=values.size, read=self.program.read)
-
-    def _refuse_defects(self, state: State, values: Evaluation, rise: float, gap: float | None, solution: Solution) -> None:
-        """Theorem 1: f decreases by at least the gap, which is ≥ 0, up to what a verified solution may be off, and to what
-        leaving the rows by as much as a solver may brought the point before."""
-        c = self.program.compiled
-        size = value_size(c.subproblem, c.cost(c.h.gradient(state.x)), solution.z, self.dispatcher.units)
-        outside = value_of_violation(c.subproblem, c.lift(state.x), solution.row_duals, solution.constraint_duals)
-        allowed = 2 * TOLERANCE * max(size, state.size) + outside
-        iteration = state.iteration + 1
-        if rise > allowed:
-            raise AlgorithmStopped(
-                Status.NOT_CONVEX,
-                f"f rose from {state.f:.10g} to {values.f:.10g} in iteration {iteration}: g or h is not convex, or a "
-                "gradient is wrong; dcprog.testing.check_program says where",
-            )
-        if gap is not None and gap < -allowed:
-            raise AlgorithmStopped(
-                Status.DEFECTIVE,
-                f"the gap of criticality is {gap:.3g} in iteration {iteration}, which no convex g allows: g is not convex, "
-                "a gradient is wrong, or the solver's optimum is none; dcprog.testing.check_program says where",
-            )
 
 
 def subgradient(program: DCProgram, x: Vector) -> Vector:

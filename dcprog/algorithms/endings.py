@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dcprog.algorithms.further import falls_for_ever
-from dcprog.algorithms.result import Status
+from dcprog.algorithms.result import State, Status
 from dcprog.convex.answer import Claim
-from dcprog.convex.problem import ConvexProblem
+from dcprog.convex.certificate import TOLERANCE, value_of_violation, value_size
+from dcprog.convex.problem import ConvexProblem, Units
 from dcprog.errors import DCProgError
 from dcprog.program.dc_program import DCProgram
-from dcprog.solvers.dispatch import SubproblemUnsolved
+from dcprog.solvers.dispatch import Solution, SubproblemUnsolved
 from dcprog.solvers.rays import recession_ray
 from dcprog.typing import Vector
 
@@ -27,6 +28,7 @@ class AlgorithmStopped(DCProgError):
 def unsolved_as_status(
     unsolved: SubproblemUnsolved, problem: ConvexProblem, cost: Vector, start: Vector
 ) -> AlgorithmStopped:
+    """What an unsolved subproblem means for the run: what is claimed of it, or, of a fall without end, proved."""
     if unsolved.claim is Claim.UNBOUNDED:
         if recession_ray(problem, cost, start, PROOF_SECONDS) is None:
             return AlgorithmStopped(
@@ -43,6 +45,30 @@ def unsolved_as_status(
     return AlgorithmStopped(
         statuses.get(unsolved.claim, Status.SUBPROBLEM_FAILED), f"the subproblem was not solved: {unsolved}"
     )
+
+
+def refuse_defects(
+    program: DCProgram, state: State, f: float, rise: float, gap: float | None, solution: Solution, units: Units
+) -> None:
+    """Theorem 1: f decreases by at least the gap, which is ≥ 0, up to what a verified solution may be off, and to what
+    leaving the rows by as much as a solver may brought the point before. ``f`` is the value after ``state``."""
+    c = program.compiled
+    size = value_size(c.subproblem, c.cost(c.h.gradient(state.x)), solution.z, units)
+    outside = value_of_violation(c.subproblem, c.lift(state.x), solution.row_duals, solution.constraint_duals)
+    allowed = 2 * TOLERANCE * max(size, state.size) + outside
+    iteration = state.iteration + 1
+    if rise > allowed:
+        raise AlgorithmStopped(
+            Status.NOT_CONVEX,
+            f"f rose from {state.f:.10g} to {f:.10g} in iteration {iteration}: g or h is not convex, or a gradient is "
+            "wrong; dcprog.testing.check_program says where",
+        )
+    if gap is not None and gap < -allowed:
+        raise AlgorithmStopped(
+            Status.DEFECTIVE,
+            f"the gap of criticality is {gap:.3g} in iteration {iteration}, which no convex g allows: g is not convex, a "
+            "gradient is wrong, or the solver's optimum is none; dcprog.testing.check_program says where",
+        )
 
 
 def refuse_endless(program: DCProgram, before: tuple[Vector, ...], there: Vector, f: float) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pyomo.core.expr.numeric_expr as px
 from pyomo.core.expr.numvalue import is_potentially_variable, native_numeric_types, value
 
-from dcprog.errors import DataError
+from dcprog.errors import DataError, ModelError
 
 
 def is_finite_number(number: Any) -> bool:
@@ -31,6 +31,21 @@ def constant(node: Any) -> float:
         return float(node if isinstance(node, Real | np.ndarray) else value(node))
     except (ArithmeticError, TypeError, ValueError) as error:
         raise no_value(node, error) from None
+
+
+def body_and_limits(constraint: Any) -> tuple[Any, float, float]:
+    """The body of a constraint, and the numbers that it lies between."""
+    try:
+        body, low, high = constraint.body, constraint.lb, constraint.ub
+        lower, upper = -np.inf if low is None else float(low), np.inf if high is None else float(high)
+    except (ArithmeticError, AttributeError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"constraint {constraint.name} cannot be read ({' '.join(str(error).split())}): its limits have to be numbers, "
+            "or parameters and fixed variables with a value"
+        ) from None
+    if not lower <= upper:
+        raise DataError(f"constraint {constraint.name} has limits [{lower}, {upper}], which no point satisfies")
+    return body, lower, upper
 
 
 def no_value(node: Any, error: Exception) -> DataError:

@@ -19,15 +19,16 @@ from dcprog.convex.epigraph import epigraph_point
 from dcprog.convex.problem import ConvexProblem
 from dcprog.convex.tape import KINKS, Tape, TapeBatch, batch
 from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothSum, SmoothTerm
-from dcprog.errors import ConvexityError, DataError, ModelError
+from dcprog.errors import ConvexityError, ModelError
 from dcprog.functions.base import Epigraph
 from dcprog.functions.definiteness import is_positive_semidefinite
 from dcprog.program.composition import is_convex, pieces, range_of, rises, slots_of, split
-from dcprog.program.constants import constant, shortened
+from dcprog.program.constants import body_and_limits, constant, shortened
 from dcprog.program.curvature.compiled import Implied, intersected
 from dcprog.program.expressions import BoundFunction, Kink, Parts, take_apart
 from dcprog.program.matrix_constraint import MatrixConstraint
 from dcprog.program.parts import add_to, negated, parts_of
+from dcprog.program.row_stack import RowStack, placed
 from dcprog.typing import Indices, Vector
 
 DEEPEST = 100
@@ -40,8 +41,7 @@ class ConvexSet:
     def __init__(self, lower: Vector, upper: Vector, index: Mapping[int, int]) -> None:
         self.n = self.size = len(lower)
         self._lower, self._upper, self.index = lower, upper, index
-        self._blocks: list[tuple[Any, Vector, Vector]] = []
-        self._rows: list[tuple[dict[int, float], float, float]] = []
+        self._rows = RowStack()
         self._smooth_rows: list[list[SmoothTerm]] = []
         self._kinks: list[tuple[int, Tape]] = []
         self._ranges: dict[int, tuple[float, float]] = {}
@@ -57,7 +57,7 @@ class ConvexSet:
     def copy(self) -> ConvexSet:
         """A set that can grow on its own; what is in it is shared."""
         other = copy(self)
-        other._blocks, other._rows = list(self._blocks), list(self._rows)
+        other._rows = self._rows.copy()
         other._epigraphs, other._values, other._ranges = list(self._epigraphs), list(self._values), dict(self._ranges)
         other._smooth_rows, other._kinks, other.origins = list(self._smooth_rows), list(self._kinks), list(self.origins)
         return other
@@ -65,7 +65,8 @@ class ConvexSet:
     def stacked(self) -> ConvexSet:
         """The same set with all its rows as one matrix, which the programs that add no rows to it then share."""
         other = self.copy()
-        other._blocks, other._rows = [self._stack()], []
+        other._rows = RowStack()
+        other._rows.add_matrix(*self._rows.stacked(self.size))
         return other
 
     @property
@@ -99,14 +100,14 @@ class ConvexSet:
             shift = matrix[:, away] @ np.array([constant(v) for v in absent])
             matrix, lower, upper = matrix[:, np.flatnonzero(columns >= 0)], lower - shift, upper - shift
             columns = columns[columns >= 0]
-        self._blocks.append((_place(matrix, columns, self.n), lower, upper))
+        self._rows.add_matrix(placed(matrix, columns, self.n), lower, upper)
 
     def add_constraint(self, constraint: Any, declared: bool) -> None:
         """An ordinary Pyomo constraint: linear, convex quadratic, with kinks, or declared convex."""
         body, lower, upper = body_and_limits(constraint)
         parts = take_apart(body, self.index, self.n, f"constraint {constraint.name}")
         if parts.is_affine:
-            self._rows.append((parts.linear, lower - parts.constant, upper - parts.constant))
+            self._rows.add(parts.linear, lower - parts.constant, upper - parts.constant)
             return
         if lower == upper:
             raise ConvexityError(
@@ -142,12 +143,12 @@ class ConvexSet:
 
     def row_count(self) -> int:
         """How many rows lie before those that :meth:`add_rows` adds."""
-        return sum(matrix.shape[0] for matrix, _, _ in self._blocks)
+        return self._rows.in_matrices
 
     def add_rows(self, matrix: Any) -> None:
         """Rows without limits yet."""
         none = np.full(matrix.shape[0], np.inf)
-        self._blocks.append((matrix, -none, none))
+        self._rows.add_matrix(matrix, -none, none)
 
     def subproblem(self, g: Parts) -> ConvexProblem:
         """min g over C, its kinks as rows."""
@@ -157,7 +158,7 @@ class ConvexSet:
         ranges = np.tile([-np.inf, np.inf], (N - self.n, 1))
         for i, bounds in self._ranges.items():
             ranges[i - self.n] = bounds
-        A, row_lower, row_upper = self._stack()
+        A, row_lower, row_upper = self._rows.stacked(N)
         terms = self._nonlinear_terms(smooth)
         return ConvexProblem(
             c=smooth.c(N),
@@ -331,8 +332,8 @@ class ConvexSet:
             out.linear.update(zip(t, (bound.weight * epigraph.c).tolist(), strict=True))
             columns = np.concatenate([indices, np.arange(t.start, t.stop)])
             both = sp.hstack([sp.csc_array(epigraph.A), sp.csc_array(epigraph.B)], format="csc")
-            matrix = _place(both, columns, self.size)
-            self._blocks.append((matrix, np.full(len(epigraph.b), -np.inf), np.asarray(epigraph.b, dtype=float)))
+            b = np.asarray(epigraph.b, dtype=float)
+            self._rows.add_matrix(placed(both, columns, self.size), np.full(len(b), -np.inf), b)
         elif function.smooth or (alone and _is_cone(bound)):
             out.functions.append(bound)
         elif _is_cone(bound):
@@ -359,30 +360,13 @@ class ConvexSet:
         c, Q = row.c(self.size), row.Q(self.size)
         columns = np.flatnonzero(c)
         if row.is_affine:
-            self._rows.append((dict(zip(columns.tolist(), c[columns].tolist(), strict=True)), -np.inf, -row.constant))
+            self._rows.add(dict(zip(columns.tolist(), c[columns].tolist(), strict=True)), -np.inf, -row.constant)
             return
         terms: list[SmoothTerm] = [LinearTerm(columns, c[columns], row.constant)]
         if Q is not None:
             terms.append(QuadraticTerm(Q))
         self._smooth_rows.append(terms + self._nonlinear_terms(row))
         self.origins.append(self._origin)
-
-    def _stack(self) -> tuple[Any, Vector, Vector]:
-        """A, row_lower and row_upper of all rows together."""
-        blocks = [(_resized_columns(matrix, self.size), low, high) for matrix, low, high in self._blocks]
-        if self._rows:
-            counts = [len(linear) for linear, _, _ in self._rows]
-            columns = np.fromiter((j for linear, _, _ in self._rows for j in linear), dtype=np.int64, count=sum(counts))
-            data = np.fromiter((v for linear, _, _ in self._rows for v in linear.values()), dtype=float, count=sum(counts))
-            row = np.repeat(np.arange(len(self._rows)), counts)
-            matrix = sp.csc_array((data, (row, columns)), shape=(len(self._rows), self.size))
-            blocks.append((matrix, np.array([r[1] for r in self._rows]), np.array([r[2] for r in self._rows])))
-        if not blocks:
-            return sp.csc_array((0, self.size)), np.empty(0), np.empty(0)
-        if len(blocks) == 1:
-            return blocks[0]
-        matrix = sp.vstack([b[0] for b in blocks], format="csc")
-        return matrix, np.concatenate([b[1] for b in blocks]), np.concatenate([b[2] for b in blocks])
 
 
 def _is_cone(bound: BoundFunction) -> bool:
@@ -396,36 +380,3 @@ def _check_weight(weight: float, what: str, where: str) -> None:
         raise ConvexityError(
             f"{what} has the negative coefficient {weight} in {where}, which makes it concave: move it to the other side"
         )
-
-
-def body_and_limits(constraint: Any) -> tuple[Any, float, float]:
-    """The body of a constraint, and the numbers that it lies between."""
-    try:
-        body, low, high = constraint.body, constraint.lb, constraint.ub
-        lower, upper = -np.inf if low is None else float(low), np.inf if high is None else float(high)
-    except (ArithmeticError, AttributeError, TypeError, ValueError) as error:
-        raise ModelError(
-            f"constraint {constraint.name} cannot be read ({' '.join(str(error).split())}): its limits have to be numbers, "
-            "or parameters and fixed variables with a value"
-        ) from None
-    if not lower <= upper:
-        raise DataError(f"constraint {constraint.name} has limits [{lower}, {upper}], which no point satisfies")
-    return body, lower, upper
-
-
-def _place(matrix: Any, columns: Any, size: int) -> Any:
-    """The columns of ``matrix`` at the positions ``columns`` of a matrix with ``size`` columns."""
-    if len(columns) == size and (columns == np.arange(size)).all():
-        return matrix
-    order = np.argsort(columns, kind="stable")
-    counts = np.zeros(size + 1, dtype=np.int64)
-    counts[columns + 1] = np.diff(matrix.indptr)
-    ordered = matrix if (order == np.arange(len(order))).all() else matrix[:, order]
-    return sp.csc_array((ordered.data, ordered.indices, np.cumsum(counts)), shape=(matrix.shape[0], size))
-
-
-def _resized_columns(matrix: Any, size: int) -> Any:
-    if matrix.shape[1] == size:
-        return matrix
-    indptr = np.concatenate([matrix.indptr, np.full(size - matrix.shape[1], matrix.indptr[-1])])
-    return sp.csc_array((matrix.data, matrix.indices, indptr), shape=(matrix.shape[0], size))

@@ -15,8 +15,9 @@ from pyomo.core.base.objective import Objective
 from dcprog.errors import DCProgError, ModelError
 from dcprog.program.claims import Finding, together
 from dcprog.program.compile import Compiled, compile_model
+from dcprog.program.constants import body_and_limits
 from dcprog.program.convex_model import ConvexModel
-from dcprog.program.convex_set import ConvexSet, body_and_limits
+from dcprog.program.convex_set import ConvexSet
 from dcprog.program.curvature.compiled import Implied, merged
 from dcprog.program.dc_claims import check_dc
 from dcprog.program.dc_program import DCProgram

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dcprog.program.curvature import elementary
-from dcprog.program.curvature.nodes import Node, has_pole
+from dcprog.program.curvature.enclosures import has_pole
+from dcprog.program.curvature.nodes import Node
 
 
 def demanded(node: Node) -> list[tuple[Node, float, float]]:

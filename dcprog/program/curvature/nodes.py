@@ -16,10 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from dcprog.program.curvature import elementary, quadratics
-from dcprog.program.curvature.intervals import Interval, multiply
+from dcprog.program.curvature.enclosures import has_pole, linear_end, product_bounds, rounded, sum_bounds
 
 ROUNDING = 4e-16
 """What is left of a sum that cancels, relative to its terms, counts as 0 up to this."""
@@ -124,7 +122,7 @@ class Graph:
         key = ("sum", line.number, coefficients, tuple(t.number for t in nodes))
         if key in self._known:
             return self._known[key]
-        made = self._new(key, (line, *nodes), coefficients, _sum_bounds(line, coefficients, nodes))
+        made = self._new(key, (line, *nodes), coefficients, sum_bounds(line, coefficients, nodes))
         if (
             made.lower < 0 < made.upper
             and all(map(quadratics.is_quadratic, nodes))
@@ -254,7 +252,7 @@ class Graph:
         if key in self._known:
             return self._known[key]
         nodes, exponents = tuple(n for n, _ in kept), tuple(float(p) for _, p in kept)
-        made = self._new(key, nodes, exponents, _product_bounds(kept), "product")
+        made = self._new(key, nodes, exponents, product_bounds(kept), "product")
         if any(has_pole(node, p) for node, p in kept):
             self.defects.append(made)
         return made
@@ -267,8 +265,8 @@ class Graph:
 
     def _affine_bounds(self, pairs: tuple[tuple[int, float], ...], constant: float) -> tuple[float, float]:
         ends = [(self.lower[i], self.upper[i]) if a > 0 else (self.upper[i], self.lower[i]) for i, a in pairs]
-        low = _end(pairs, [e[0] for e in ends], constant, -1.0)
-        high = _end(pairs, [e[1] for e in ends], constant, 1.0)
+        low = linear_end(pairs, [e[0] for e in ends], constant, -1.0)
+        high = linear_end(pairs, [e[1] for e in ends], constant, 1.0)
         if self.rows and len(pairs) > 1:
             low, high = self._within_rows(pairs, constant, low, high)
         return low, high
@@ -285,7 +283,7 @@ class Graph:
             for b in self.rows[unit]
         ]
         bottom, top = sorted(ends)
-        return max(low, _rounded(bottom, -1.0)), min(high, _rounded(top, 1.0))
+        return max(low, rounded(bottom, -1.0)), min(high, rounded(top, 1.0))
 
 
 def direction(pairs: Sequence[tuple[int, float]]) -> tuple[float, tuple[tuple[int, float], ...]]:
@@ -337,78 +335,3 @@ def _real(value: Any) -> float:
     except (ValueError, ArithmeticError):
         return math.nan
     return float(result) if isinstance(result, int | float) else math.nan
-
-
-def _interval(node: Node) -> Interval:
-    return Interval(np.asarray(node.lower), np.asarray(node.upper))
-
-
-def _pair(x: Interval) -> tuple[float, float]:
-    return float(x.lower), float(x.upper)
-
-
-def _end(pairs: tuple[tuple[int, float], ...], ends: list[float], constant: float, side: float) -> float:
-    """constant + Σ aᵢ · endᵢ, rounded to the side; exactly where rounding could hide a sign."""
-    products = [a * e for (_, a), e in zip(pairs, ends, strict=True)]
-    if not math.isfinite(constant) or not all(map(math.isfinite, products)):
-        return side * math.inf
-    try:
-        total = math.fsum([constant, *products])
-    except OverflowError:
-        return side * math.inf
-    if all(abs(a) == 1.0 or e in (0.0, 1.0) for (_, a), e in zip(pairs, ends, strict=True)):  # products without rounding
-        rest = math.fsum([constant, *products, -total])
-        return total if rest == 0.0 or rest * side < 0 else math.nextafter(total, side * math.inf)
-    error = 2.3e-16 * math.fsum(map(abs, products))
-    if len(pairs) > 3 and abs(total) > 2 * error:
-        return math.nextafter(total + side * error, side * math.inf)
-    exact = Fraction(constant) + sum((Fraction(a) * Fraction(e) for (_, a), e in zip(pairs, ends, strict=True)), Fraction(0))
-    return _rounded(exact, side)
-
-
-def _rounded(exact: Fraction | float, side: float) -> float:
-    """The float next to it on the side, itself if it is one."""
-    near = float(exact)
-    if math.isinf(near) or Fraction(near) == exact or (Fraction(near) - Fraction(exact)) * int(side) > 0:
-        return near
-    return math.nextafter(near, side * math.inf)
-
-
-def _sum_bounds(line: Node, coefficients: Sequence[float], nodes: Sequence[Node]) -> tuple[float, float]:
-    pairs = tuple(enumerate(coefficients))
-    low = [n.lower if c > 0 else n.upper for c, n in zip(coefficients, nodes, strict=True)]
-    high = [n.upper if c > 0 else n.lower for c, n in zip(coefficients, nodes, strict=True)]
-    return (
-        -math.inf if math.isinf(line.lower) else _end(pairs, low, line.lower, -1.0),
-        math.inf if math.isinf(line.upper) else _end(pairs, high, line.upper, 1.0),
-    )
-
-
-def _product_bounds(factors: Sequence[tuple[Node, float]]) -> tuple[float, float]:
-    if len(factors) == 1 and factors[0][1] in (2.0, 3.0, 4.0):
-        exact = _exact_power(factors[0][0], int(factors[0][1]))
-        if exact is not None:
-            return exact
-    total = None
-    for node, p in factors:
-        one = elementary.power(_interval(node), p)
-        total = one if total is None else multiply(total, one)
-    assert total is not None
-    return _pair(total)
-
-
-def _exact_power(node: Node, p: int) -> tuple[float, float] | None:
-    """nodeᵖ without any rounding but the last: √(1 − x²) is defined up to x = 1."""
-    if not max(abs(node.lower), abs(node.upper)) < 1e60:
-        return None
-    low, high = Fraction(node.lower) ** p, Fraction(node.upper) ** p
-    if p % 2 == 0 and node.lower < 0 < node.upper:
-        return 0.0, _rounded(max(low, high), 1.0)
-    return _rounded(min(low, high), -1.0), _rounded(max(low, high), 1.0)
-
-
-def has_pole(node: Node, p: float) -> bool:
-    """Whether nodeᵖ may have no value somewhere but at the ends of the node's interval."""
-    if not float(p).is_integer():
-        return node.lower < 0
-    return p < 0 and node.lower < 0 < node.upper

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dcprog.program.curvature import elementary, entropy, quadratics
+from dcprog.program.curvature.enclosures import has_pole
 from dcprog.program.curvature.intervals import Interval
-from dcprog.program.curvature.nodes import Graph, Node, below, has_pole
+from dcprog.program.curvature.nodes import Graph, Node, below
 
 CLOSE = 1e-13
 """Exponents that add up to 1 up to this do add up to 1."""
