@@ -85,11 +85,15 @@ with ThreadPoolExecutor(4) as crew:
 assert threads() == before, threads()
 """
 
+CASES = {"overlap": OVERLAP, "nested": NESTED, "error": ERROR, "theirs": THEIRS, "new solver": NEW_SOLVER, "four": FOUR}
 
-@pytest.mark.parametrize("what", [OVERLAP, NESTED, NEW_SOLVER, ERROR, THEIRS, FOUR])
-def test_the_number_of_threads_is_as_before(what):
+
+def test_the_number_of_threads_is_as_before():
+    """One case after the other in one process: each has to leave the threads as it found them."""
+    what = "".join(f'print("{name}")\n{code}' for name, code in CASES.items())
     two = {**os.environ, "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}
     done = subprocess.run([sys.executable, "-c", BEGIN + what], env=two, timeout=120, capture_output=True, text=True)
     if "one thread only" in done.stdout:
         pytest.skip("this BLAS has one thread only")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+    assert done.stdout.splitlines() == list(CASES)

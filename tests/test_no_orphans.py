@@ -81,8 +81,17 @@ def workers_of(process, seconds=30.0):
     raise AssertionError("no worker came")
 
 
-@pytest.mark.parametrize("script", [STUDY, STARTS, FOLDS], ids=["study", "starts", "folds"])
-@pytest.mark.parametrize("death", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP], ids=lambda s: s.name)
+# What a worker notices is that its parent is gone: how that came about is tried on one kind of work.
+DEATHS = {
+    "study-SIGTERM": (STUDY, signal.SIGTERM),
+    "folds-SIGKILL": (FOLDS, signal.SIGKILL),
+    "starts-SIGKILL": (STARTS, signal.SIGKILL),
+    "starts-SIGTERM": (STARTS, signal.SIGTERM),
+    "starts-SIGHUP": (STARTS, signal.SIGHUP),
+}
+
+
+@pytest.mark.parametrize(("script", "death"), DEATHS.values(), ids=DEATHS)
 def test_nobody_is_left_behind(script, death, tmp_path):
     words = [sys.executable, "-c", script.format(tests=TESTS, out=str(tmp_path / "out"))]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
