@@ -100,6 +100,11 @@ class TapeBatch:
         # an off-diagonal pair that names one variable twice counts for both triangles
         self._twice = np.where((i == j) & (self._lower[0] != self._lower[1])[:, None], 2.0, 1.0)
 
+    @property
+    def has_kinks(self) -> bool:
+        """Whether a maximum or |·| takes part."""
+        return any(name in KINKS for name, _ in self.operations)
+
     def values(self, z: Vector) -> Vector:
         """The value of each tape, without its weight."""
         with np.errstate(all="ignore"):
@@ -120,6 +125,10 @@ class TapeBatch:
         return np.array([np.broadcast_to(a, self.weights.shape) for a in adjoints[: len(self.variables)]])
 
     def size(self, z: Vector) -> float:
+        """|·| and maxima are as large as what they are made of: Σ|aᵢxᵢ + bᵢ| of forms that all come to 0 would say that f
+        has no size there."""
+        if self.has_kinks:
+            return float(self.value_sizes(z).sum())
         return float(np.abs(self.weights) @ np.abs(self.values(z)))
 
     def add_gradient_size(self, z: Vector, out: Vector) -> None:

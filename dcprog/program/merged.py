@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dcprog.convex.tape import Tape, batch
+from dcprog.convex.tape import Tape, TapeBatch, batch
 from dcprog.convex.terms import FunctionTerm, SmoothSum, SmoothTerm
 from dcprog.program.expressions import BoundFunction, Parts
 from dcprog.typing import Sparse, Vector
@@ -82,6 +82,7 @@ class Merged:
         self.rest = SmoothSum(_terms(tapes, functions), self.n)
         # nothing cancelled: what g and h evaluate need not be evaluated for f again
         self._whole = len(tapes) + len(functions) == sum(len(s.tapes) + len(s.functions) for s in (self.g, self.h))
+        self._kinked = any(isinstance(term, TapeBatch) and term.has_kinks for term in self.rest.terms)
 
     def evaluate(self, x: Vector) -> Evaluation:
         """f, g, h and the size of f at x; terms that stand in f as in g or h are evaluated once."""
@@ -100,7 +101,7 @@ class Merged:
     def _size(self, x: Vector, whole: float) -> float:
         a = np.abs(x)
         size = float(self._c_size @ a) + (0.0 if self._Q_size is None else 0.5 * float(a @ (self._Q_size @ a)))
-        return size + (whole if self._whole else self.rest.size(x))
+        return size + (whole if self._whole and not self._kinked else self.rest.size(x))
 
     def value(self, x: Vector) -> float:
         """f(x) without its constant."""
