@@ -42,7 +42,7 @@ PROBLEMS: dict[str, Callable[[], dcprog.DCProgram]] = {
 
 def cell(program: dcprog.DCProgram, solver: str, limit: float) -> tuple[str, float]:
     """What the table shows, and the seconds if the run came to its end."""
-    if solver != "auto" and registry.get(solver).missing(program.compiled.subproblem) is not None:
+    if solver not in registry.CHOICES and registry.get(solver).missing(program.compiled.subproblem) is not None:
         return "–", math.nan
     began = time.perf_counter()
     result = dcprog.solve(program, solver=solver, time_limit=limit)
@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="where to write the seconds as JSON")
     given = parser.parse_args()
     rows = []
-    names = ["auto", *(s.name for s in dcprog.available_solvers() if s.available)]
+    names = [*registry.CHOICES, *(s.name for s in dcprog.available_solvers() if s.available)]
     print("| problem | " + " | ".join(names) + " |")
     print("|---|" + "---|" * len(names))
     for title, make in PROBLEMS.items():

@@ -61,7 +61,8 @@ def solve(
         A name such as ``"dca"``, a class derived from :class:`dcprog.algorithms.Algorithm`, or an instance of one that has
         parameters of its own; what is passed here goes before the settings that an instance was made with.
     solver : str
-        A name that ``dcprog.available_solvers()`` lists, ``"pyomo:<name>"`` for anything that Pyomo knows, or ``"auto"``.
+        A name that ``dcprog.available_solvers()`` lists, ``"pyomo:<name>"`` for anything that Pyomo knows, ``"auto"``, or
+        ``"reference"``: HiGHS for LPs and QPs, Ipopt for NLPs, each subproblem whole, without reductions of ours.
     x0 : array or mapping of names to arrays, optional
         Start. By default the model's values, else a feasible point.
     tol : float, optional

@@ -66,7 +66,7 @@ def solve(
     data: Data = None,
     settings: Settings = None,
     algorithm: Annotated[str, typer.Option(help="dca or sla.")] = "dca",
-    solver: Annotated[str, typer.Option(help="A name that `dcprog solvers` lists, pyomo:NAME, or auto.")] = "auto",
+    solver: Annotated[str, typer.Option(help="A name of `dcprog solvers`, pyomo:NAME, reference, or auto.")] = "auto",
     tol: Annotated[float | None, typer.Option(help="Tolerance of the stopping rule. Default: the model's.")] = None,
     max_iter: Annotated[int, typer.Option(help="Iteration limit.")] = 1000,
     time_limit: Annotated[

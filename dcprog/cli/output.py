@@ -131,8 +131,7 @@ def to_json(value: Any) -> str:
 def check_names(algorithm: str, solver: str) -> None:
     """Unknown names, before anything runs."""
     algorithms.get(algorithm)
-    if solver != "auto":
-        registry.get(solver)
+    registry.check_name(solver)
 
 
 def check_targets(plot: Path | None, save: Path | None) -> None:

@@ -17,12 +17,16 @@ Data = typer.Option(metavar="NAME,…", help="Only these data sets. Default: all
 Methods = typer.Option(metavar="NAME,…", help="Only these methods; a wrong name lists them all. Default: all.")
 
 
+Solver = typer.Option(metavar="NAME", help="Of all methods that take one, as `reference`. Default: each method's own.")
+
+
 @app.command()
 def reproduce(
     study: Annotated[str, typer.Argument(metavar="STUDY", help="neumann2005, …: `dcprog reproduce list` names them all.")],
     table: Annotated[list[str] | None, typer.Option(metavar="NUMBER,…", help="Only these tables. Default: all.")] = None,
     data: Annotated[list[str] | None, Data] = None,
     methods: Annotated[list[str] | None, Methods] = None,
+    solver: Annotated[str | None, Solver] = None,
     jobs: Jobs = 1,
     dask: Dask = None,
     out: Out = None,
@@ -38,7 +42,7 @@ def reproduce(
 
     - `dcprog reproduce neumann2005 --table 3,4 --jobs 2`
 
-    - `dcprog reproduce neumann2005 --table 3 --data liver --methods fsv,svm`
+    - `dcprog reproduce neumann2005 --table 3 --data liver --methods fsv,svm --solver reference`
     """
     from dcprog.cli import output
     from dcprog.cli.progress import watching
@@ -49,7 +53,7 @@ def reproduce(
         output.table([_listed(name) for name in STUDIES], json)
         return 0
     papers.find(study)
-    directory = out or Path(f"dcprog-{study}")
+    directory = out or Path("-".join(filter(None, ("dcprog", study, (solver or "").replace(":", "-")))))
     with study_warnings():
         found = run(
             study,
@@ -57,6 +61,7 @@ def reproduce(
             tables=comma_separated(table),
             data=comma_separated(data),
             methods=comma_separated(methods),
+            solver=solver,
             n_jobs=jobs,
             dask=dask,
             watch=watching,

@@ -120,7 +120,8 @@ class Dispatcher:
         self.as_opened, self._change = self.problem, UNCHANGED
         solvers = chain(self.solver, self.problem, self.needs, self.moving)
         if "A" in self.moving:  # a rescuer that has to load everything anew at each iteration is none
-            solvers = [s for s in solvers if s.name == self.solver or self.moving <= s.in_place] or solvers
+            named = () if self.solver == "auto" else solvers[:1]
+            solvers = [s for s in solvers if s in named or self.moving <= s.in_place] or solvers
         solvers = solvers if self.fallback else solvers[:1]
         self._attempts = [
             Attempt(s, careful) for s in solvers for careful in (False, True) if not careful or s.careful is not None

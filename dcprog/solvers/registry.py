@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
-from dcprog.convex.problem import ConvexProblem
+from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.errors import CapabilityError, SolverUnavailableError, nearest, unknown_name
 from dcprog.solvers import adapters, reductions
 from dcprog.solvers.base import Feature, Solver
@@ -20,6 +20,17 @@ from dcprog.solvers.base import Feature, Solver
 ROOMS = (adapters, reductions)
 """The packages in which each file may define a solver."""
 _registered: dict[str, Solver] = {}
+CHOICES: dict[str, Mapping[ProblemClass, tuple[str, ...]]] = {
+    "auto": {},
+    "reference": {
+        ProblemClass.LP: ("highs", "ipopt"),
+        ProblemClass.QP: ("highs", "ipopt"),
+        ProblemClass.CONIC: ("ipopt",),
+        ProblemClass.NLP: ("ipopt",),
+    },
+}
+"""Names that stand for solvers by the class of the subproblem, and where there are none by rank. ``reference`` is the plain
+way: HiGHS, and Ipopt for what is smooth or where HiGHS gives up, get each subproblem whole; nothing of ours reduces it."""
 
 
 def names() -> tuple[str, ...]:
@@ -51,7 +62,7 @@ def get(name: str) -> Solver:
             from dcprog.solvers.adapters.pyomo import PyomoSolver
 
             return PyomoSolver(name.removeprefix("pyomo:"))
-        raise unknown_name("solver", name, ["auto", *names(), "pyomo:<name>"], meant=_in_pyomo(name))
+        raise unknown_name("solver", name, [*CHOICES, *names(), "pyomo:<name>"], meant=_in_pyomo(name))
     if name in _registered:
         return _registered[name]
     return _ours()[name]()
@@ -82,14 +93,23 @@ def _in_pyomo(name: object) -> str | None:
 
 
 def check(name: str) -> None:
-    """``name`` is ``auto``, or that of an installed solver: for methods that take a while until they need it.
+    """``name`` is one of ``CHOICES``, or that of an installed solver: for methods that take a while until they need it.
 
     >>> check("higs")
     Traceback (most recent call last):
     dcprog.errors.UnknownNameError: unknown solver 'higs': did you mean 'highs'? Known: active-set, auto, ...
     """
-    if name != "auto":
+    if name not in tuple(CHOICES):
         _installed(name)
+
+
+def check_name(name: str) -> None:
+    """``name`` is one of ``CHOICES``, or that of a solver, installed or not.
+
+    >>> check_name("reference")
+    """
+    if name not in tuple(CHOICES):
+        get(name)
 
 
 def everything() -> Iterator[Solver]:
@@ -100,11 +120,12 @@ def everything() -> Iterator[Solver]:
 def chain(
     name: str, problem: ConvexProblem, needs: Feature = Feature.NONE, moving: frozenset[str] = frozenset()
 ) -> list[Solver]:
-    """Solvers for ``problem`` in the order they are tried in: the named one first, then those ``auto`` takes as a rescue, of
-    which those come first that change the fields ``moving`` in place."""
-    first = [] if name == "auto" else [_required(name, problem, needs)]
+    """Solvers for ``problem`` in the order they are tried in: first the one that the name stands for, then those ``auto``
+    takes as a rescue, of which those come first that change the fields ``moving`` in place."""
+    asked, *further = CHOICES[name].get(problem.problem_class, (None,)) if name in tuple(CHOICES) else (name,)
+    first = [] if asked is None else [_required(asked, problem, needs), *_usable(further, problem, needs)]
     ranks = [(not moving <= s.in_place, rank, s.name) for s in everything() if (rank := s.rank(problem)) is not None]
-    rescue = [s for s in (get(name) for *_, name in sorted(ranks)) if s.available() and _lack(s, problem, needs) is None]
+    rescue = _usable([name for *_, name in sorted(ranks)], problem, needs)
     solvers = first + [s for s in rescue if s.name not in {f.name for f in first}]
     if not solvers:
         raise SolverUnavailableError(
@@ -132,6 +153,11 @@ def _required(name: str, problem: ConvexProblem, needs: Feature) -> Solver:
         can = [s.name for s in capable(problem) if _lack(s, problem, needs) is None]
         raise CapabilityError(f"solver {name!r} cannot solve this: {lack}; these can: {', '.join(can) or 'none installed'}")
     return solver
+
+
+def _usable(names: Iterable[str], problem: ConvexProblem, needs: Feature) -> list[Solver]:
+    """Those of the named solvers that are installed, and take the problem."""
+    return [s for s in map(get, names) if s.available() and _lack(s, problem, needs) is None]
 
 
 def _lack(solver: Solver, problem: ConvexProblem, needs: Feature) -> str | None:

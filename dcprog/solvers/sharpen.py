@@ -1,8 +1,8 @@
-"""The last digits of a smooth problem: Newton's method from an answer that is good to six of them.
+"""The last digits of a problem that bends: Newton's method from an answer that is good to six of them.
 
 An interior-point method ends beside its active bounds and rows, by up to its tolerance. Where C has no interior, or the
-units of x were a bad guess, that is as much as f ever varies. The second-order model at the answer is a QP, and solvers of
-QPs find out what is active and make it exact.
+units of x were a bad guess, that is as much as f ever varies. The second-order model at the answer is a QP, as a QP is its
+own, and the solvers that ``auto`` takes for QPs find out what is active and make it exact.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.certificate import verify
 from dcprog.convex.newton import has_model, model_at
 from dcprog.convex.polish import better_of, snapped
-from dcprog.convex.problem import ConvexProblem, Units
+from dcprog.convex.problem import ConvexProblem, ProblemClass, Units
 from dcprog.solvers.registry import chain
 from dcprog.typing import Vector
 
@@ -28,7 +28,7 @@ SECONDS = 5.0
 
 def can_be_sharper(problem: ConvexProblem) -> bool:
     """Whether there is a model that is a QP."""
-    return not problem.has_cones and has_model(problem)
+    return not problem.has_cones and (problem.problem_class is ProblemClass.QP or has_model(problem))
 
 
 def sharper(problem: ConvexProblem, c: Vector, found: Answer, units: Units) -> Answer:

@@ -104,6 +104,16 @@ METHODS: dict[str, Entry] = {
 }
 
 
+def with_solver(machine: Any, solver: str) -> Any:
+    """The classifier with another solver, also within a search; one that has no such parameter as it is.
+
+    >>> with_solver(GridSearchCV(est.AROM(), {"r": [1, 2]}), "reference").estimator.solver
+    'reference'
+    """
+    names = [name for name in machine.get_params() if name.rpartition("__")[2] == "solver"]
+    return machine.set_params(**dict.fromkeys(names, solver))
+
+
 def find(name: str) -> Entry:
     """The method called ``name``.
 

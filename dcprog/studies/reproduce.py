@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dcprog.errors import DataError, unknown_name
+from dcprog.solvers.registry import check_name
 from dcprog.studies import papers
 from dcprog.studies.cells import Cell, Result, Task
 from dcprog.studies.execute import Watch, execute, unwatched
@@ -50,6 +51,7 @@ def reproduce(
     tables: Sequence[str] | None = None,
     data: Sequence[str] | None = None,
     methods: Sequence[str] | None = None,
+    solver: str | None = None,
     n_jobs: int = 1,
     dask: str | None = None,
     watch: Watch = unwatched,
@@ -64,6 +66,9 @@ def reproduce(
         A new or empty directory, or that of an earlier run.
     tables, data, methods : sequences of str, optional
         By default everything; data sets that are not here are left out then.
+    solver : str, optional
+        Of all methods that take one, such as ``"reference"``; by default each as it stands in
+        :data:`dcprog.studies.methods.METHODS`.
     n_jobs : int
         Processes; −1 are as many as there are cores.
     dask : str, optional
@@ -72,6 +77,9 @@ def reproduce(
     paper = papers.find(study)
     tables, data, methods = _listed(tables), _listed(data), _listed(methods)
     chosen = [paper.table(number) for number in tables] if tables else list(paper.tables.values())
+    if solver is not None:
+        check_name(solver)
+        chosen = [table.with_solver(solver) for table in chosen]
     known_data = _names("data set", data, [name for table in chosen for name in table.data])
     known_methods = _names("method", methods, [name for table in chosen for name in table.methods])
     absent = _absent(chosen, known_data, required=bool(data))

@@ -96,6 +96,12 @@ class Table(ABC):
     def method_title(self, method: str) -> str:
         return method
 
+    def with_solver(self, solver: str) -> Table:
+        """The same table, computed with another solver."""
+        raise DataError(
+            f"table {self.number} of {self.study} says itself which solvers it takes: leave solver out, or this table"
+        )
+
     def note(self) -> str:
         """What to know when comparing with the printed table, such as other data; empty if there is nothing."""
         return ""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dcprog import datasets
 from dcprog.datasets import TABLE_I
 from dcprog.studies.cells import Cell, Result, Task
-from dcprog.studies.methods import METHODS, find
+from dcprog.studies.methods import METHODS, find, with_solver
 from dcprog.studies.papers import organs
 from dcprog.studies.protocol import TENFOLD, THIRDS, Protocol
 from dcprog.studies.published import Entry, published
@@ -30,6 +30,11 @@ class Classified(Table):
 
     protocol: Protocol
     quantities: tuple[str, ...]
+    solver: str | None = None
+    """Of all methods that have such a parameter; by default each as the method says."""
+
+    def with_solver(self, solver: str) -> Table:
+        return replace(self, solver=solver)
 
     def method_title(self, method: str) -> str:
         return METHODS[method].title
@@ -45,7 +50,10 @@ class Classified(Table):
                 entry = find(method)
                 if self.feasible(name, method):
                     n, d = loaded.X.shape
-                    tasks += self.protocol.tasks(loaded, method, entry.machine(self.protocol.grids, d), entry.cost(n, d))
+                    machine, about = entry.machine(self.protocol.grids, d), ""
+                    if self.solver is not None:
+                        machine, about = with_solver(machine, self.solver), f"solver {self.solver}"
+                    tasks += self.protocol.tasks(loaded, method, machine, entry.cost(n, d), about)
         return tasks
 
     def feasible(self, data: str, method: str) -> bool:
