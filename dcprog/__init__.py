@@ -8,12 +8,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dcprog._on_import import when_imported
+from dcprog.machine.on_import import when_imported
 
 __version__ = "0.1.0"
 
 if not (Path(__file__).parent / "models" / "__init__.py").is_file():
-    import_module("dcprog._clone").find_models_beside_the_package()
+    import_module("dcprog.machine.clone").find_models_beside_the_package()
 
 # Imported on first use: Pyomo and SciPy take half a second, which ``dcprog --help`` need not wait for.
 _MODULES = frozenset(

@@ -64,7 +64,7 @@ def test_both_orders_of_import(lines):
 def test_dcprog_alone_loads_no_pyomo_and_leaves_no_trace_once_it_is_there():
     code = (
         "import sys, dcprog; print(any(n.startswith('pyomo') for n in sys.modules)); import pyomo.environ;"
-        "print([f for f in sys.meta_path if 'dcprog._on_import' in type(f).__module__]);"
+        "print([f for f in sys.meta_path if 'dcprog.machine.on_import' in type(f).__module__]);"
         "print(type(pyomo.environ.__loader__).__name__)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

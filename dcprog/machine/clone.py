@@ -1,4 +1,4 @@
-"""In a clone ``dcprog.models`` lies in models/, beside this directory; an installed package has it inside."""
+"""In a clone ``dcprog.models`` lies in models/, beside the package; an installed package has it inside."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-MODELS = Path(__file__).parents[1] / "models"
+MODELS = Path(__file__).parents[2] / "models"
 
 
 class _BesideThePackage(MetaPathFinder):
