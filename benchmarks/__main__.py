@@ -25,6 +25,7 @@ QUICK: dict[str, list[str]] = {
     "algorithms": ["--quick"],
     "alignment": ["--quick"],
     "alignment_sweep": ["--data", "liver"],
+    "dc_constraints": ["--quick"],
     "linear": ["--only", "ionosphere", "l2_l0_ionosphere"],
     "nlpsvm": ["--exact", "--data", "ionosphere"],
     "radius_margin": ["--only", "fortuna", "--runs", "1"],

@@ -104,10 +104,21 @@ def suites(rows: Rows) -> Iterator[Line]:
         yield Line("suites", kind, "dcprog", "at best known", found["dcprog"] / len(those), ratio, "ipopt")
 
 
+def dc_constraints(rows: Rows) -> Iterator[Line]:
+    """Mean CPU seconds of a start, beside the peer's, and the best objective of all starts of each."""
+    from benchmarks.dc_constraints import summary
+
+    for row in summary(rows):
+        yield Line("dc_constraints", row["problem"], row["method"], "CPU seconds a start", row["seconds"], row["times"],
+                   "dcprog" if row["times"] is not None else "")  # fmt: skip
+        yield Line("dc_constraints", row["problem"], row["method"], "best objective", row["best"])
+
+
 READERS: dict[str, Callable[[Rows], Iterator[Line]]] = {
     "algorithms": algorithms,
     "alignment": lambda rows: against("alignment", rows, "problem", "auto"),
     "alignment_sweep": lambda rows: against("alignment_sweep", rows, "problem"),
+    "dc_constraints": dc_constraints,
     "linear": lambda rows: against("linear", rows, "problem"),
     "nlpsvm": lambda rows: against("nlpsvm", rows, "case"),
     "radius_margin": radius_margin,

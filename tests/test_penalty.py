@@ -13,6 +13,7 @@ from dcprog.algorithms import Penalty
 from dcprog.errors import DataError
 from dcprog.functions import Norm2
 from dcprog.functions.each import Each
+from dcprog.functions.losses import SquaredNorm
 
 
 def packing(n, seed, factor=1.0, unit=1.0):
@@ -116,7 +117,7 @@ def test_ten_circles_from_several_starts_at_once():
     assert len(result.runs) == 4
 
 
-@pytest.mark.parametrize(("factor", "unit"), [(1e-8, 1.0), (1e8, 1.0), (1.0, 1e-6), (1.0, 1e6)])
+@pytest.mark.parametrize(("factor", "unit"), [(1e-10, 1.0), (1e10, 1.0), (1.0, 1e-6), (1.0, 1e6)])
 def test_units_and_factors_change_nothing(factor, unit):
     plain, scaled = packing(4, 5), packing(4, 5, factor, unit)
     one, other = (dcprog.solve(program, x0=start) for program, start in (plain, scaled))
@@ -177,6 +178,85 @@ def test_both_rules_of_the_weight_end_feasible(rule):
     result = dcprog.solve(program, x0=start, algorithm=Penalty(rule=rule))
     assert result.success
     assert result.violation <= 1e-9
+
+
+@given(seed=st.integers(0, 10_000))
+def test_ccp_is_that_of_lipp_and_boyd(seed):
+    """argmin f̂ + τΣsᵢ with τ ← µτ, by another solver, from the same first weights."""
+    program = random_program(seed)
+    rows, c = program.compiled.dc, program.compiled
+    algorithm = Penalty(program, rule="ccp", growth=2.0)
+    weights = x = None
+    for state in algorithm:
+        if state.iteration > 4:
+            break
+        if x is not None:
+            u, q, slopes = c.h.gradient(x), rows.q.values(x), [rows.q.pulled(x, e) for e in np.eye(3)]
+            tau, at, p = weights, x, rows.p.values(x)
+
+            def penalised(y, u=u, q=q, slopes=slopes, tau=tau, at=at, p=p):
+                return c.g.value(y) - u @ y + tau @ np.maximum(p - q - slopes @ (y - at), 0.0)
+
+            assert penalised(state.x) <= min(
+                penalised(np.clip(state.x + 1e-3 * np.array([np.cos(t), np.sin(t)]), -3, 3)) for t in np.arange(0, 6.3, 0.3)
+            ) + 1e-9 * (1 + abs(penalised(state.x)))
+            weights = 2.0 * weights
+        else:
+            weights = algorithm.first_weights.copy()
+        x = state.x
+        np.testing.assert_allclose(algorithm.weights, weights)
+
+
+@pytest.mark.parametrize("start", range(3))
+def test_boosted_steps_end_where_others_do(start):
+    program, x0 = packing(4, start)
+    plain, boosted = (dcprog.solve(program, x0=x0, algorithm=Penalty(boosted=b)) for b in (False, True))
+    assert plain.success
+    assert boosted.success
+    assert boosted.violation <= 1e-9
+
+
+@pytest.mark.parametrize("factor", [1e-8, 1.0, 1e8])
+def test_rows_in_other_units_are_the_same_rows(factor):
+    """Least squares outside of a ball, which a secular equation solves; extrapolation makes it a few dozen subproblems."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(60, 8)), rng.normal(size=60)
+    values, V = np.linalg.eigh(X.T @ X)
+    b, low, high = V.T @ X.T @ y, 0.0, values[0]
+    for _ in range(200):
+        mu = (low + high) / 2
+        low, high = (mu, high) if np.linalg.norm(b / (values - mu)) < 4 else (low, mu)
+    known = np.sum((X @ V @ (b / (values - low)) - y) ** 2)
+    m = pyo.ConcreteModel()
+    m.w = pyo.Var(range(8))
+    m.large = DCConstraint(p=4.0 * factor, q=Norm2()(factor * np.eye(8), m.w))
+    result = dcprog.solve(DCProgram(m, SquaredNorm()(X, m.w, -y), 0), x0=V @ (b / (values - low)) + 1.0)
+    assert (result.status, result.stationarity) == ("converged", "kkt")
+    assert result.objective == pytest.approx(known, rel=1e-6)
+    assert result.violation <= 1e-6 * factor
+    assert result.iterations <= 60
+    assert result.rebuilds == 0
+
+
+def test_an_entry_beside_its_bound_hides_no_kkt_point():
+    """max x'Sx on the sphere with x ≥ 0: interior points leave 1e-9 in place of 0, and equations have no interior."""
+    rng = np.random.default_rng(7)
+    B = rng.normal(size=(12, 24))
+    S = B @ B.T / 24 + 0.5
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(12), bounds=(0, None))
+    m.sphere = DCConstraint(p=SquaredNorm()(m.x), q=1, equation=True)
+    for seed in range(3):
+        start = np.abs(np.random.default_rng(seed).normal(size=12))
+        program = DCProgram(m, 0, SquaredNorm()(np.linalg.cholesky(S).T, m.x))
+        result = dcprog.solve(program, x0={"x": start / np.linalg.norm(start)})
+        assert (result.status, result.stationarity) == ("converged", "kkt")
+        x = result["x"]
+        assert abs(x @ x - 1) <= 1e-9
+        residual = S @ x - (x @ S @ x) * x  # 0 where x > 0, ≤ 0 where x = 0
+        assert np.abs(residual[x > 0]).max() <= 1e-4
+        assert residual[x == 0].max(initial=0.0) <= 1e-4
+        assert result.rebuilds == 0
 
 
 def test_variables_without_a_value_do_not_start_where_q_is_flat():

@@ -30,7 +30,7 @@ FALL = 1e-3
 LEAP = 10.0
 """The factor of the weights where nothing moves and the point is not feasible."""
 D_TIMES = 10.0
-"""Where the linearised problem has no solution it is looked at so many times the sizes of the variables around the point."""
+"""A linearised problem is looked at so many times the sizes of the variables around a point of which no run is known."""
 STUCK = 5
 """After so many leaps without a fall of the violation nothing will."""
 
@@ -70,6 +70,12 @@ class Course(course.Course):
             if (limit := algorithm.stop.ends(state)) is not None:
                 algorithm.status = limit
                 return
+            if feasible and (beside := algorithm.on_bounds(state)) is not None:
+                state = beside
+                continue
+            if feasible and algorithm.dispatcher.sharpen():
+                state = algorithm.advance(state)
+                continue
             before, leaps = state, leaps + 1
             if not feasible and self._falls_nowhere(algorithm, state):
                 algorithm.status = Status.INFEASIBLE_STATIONARY
@@ -109,13 +115,14 @@ class Course(course.Course):
         problem = rows.linearised(algorithm.dispatcher.as_opened, state.x, none, np.inf).apply(
             algorithm.dispatcher.as_opened
         )
-        return self._judged(algorithm, state, problem, algorithm.inner(state, none), np.empty(0, dtype=np.int64))
+        return self._judged(algorithm, state, problem, algorithm.inner(state.x, none), np.empty(0, dtype=np.int64))
 
     def _of_tangents(self, algorithm: Penalty, state: State) -> KKT:
-        """By the tangents at the point: off by rounding, they may let a linear f fall for ever, so not farther than D."""
+        """By the tangents at the point: off by rounding, they may let a linear f fall for ever, so not farther than the
+        sizes of the variables."""
         c, rows = self.compiled, algorithm.rows
         problem = rows.tangent(algorithm.dispatcher.as_opened, state.x)
-        near = D_TIMES * np.maximum(np.abs(state.x), algorithm.dispatcher.units.column[: c.n])
+        near = algorithm.sizes(state.x)
         lower, upper = problem.lower.copy(), problem.upper.copy()
         lower[: c.n], upper[: c.n] = np.maximum(c.lower, state.x - near), np.minimum(c.upper, state.x + near)
         problem = replace(problem, lower=lower, upper=upper)

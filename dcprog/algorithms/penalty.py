@@ -13,10 +13,11 @@ import numpy as np
 
 from dcprog.algorithms.base import Algorithm
 from dcprog.algorithms.endings import AlgorithmStopped
+from dcprog.algorithms.extrapolation import Extrapolation
 from dcprog.algorithms.kkt import Course
 from dcprog.algorithms.result import State, Status
 from dcprog.convex.problem import ConvexProblem, ProblemClass
-from dcprog.errors import CapabilityError, DataError
+from dcprog.errors import CapabilityError, DataError, FunctionError
 from dcprog.program.dc_program import DCProgram
 from dcprog.program.dc_rows import DCRows
 from dcprog.solvers.dispatch import Solution
@@ -27,7 +28,7 @@ FEASIBLE = 1e-7
 """A violation below this share of a row's terms is none."""
 LEAST_SIZE = 1e-3
 """The terms of a row count as this share of the largest that they were in the run, where they are less."""
-RULES = ("geometric", "dca2")
+RULES = ("geometric", "dca2", "ccp")
 LARGEST = 1e10
 """Weights grow up to so many times their first value."""
 ABOVE = 1.5
@@ -41,6 +42,16 @@ PATIENCE, SHORT = 10, 1e-3
 FAR = 100.0
 """So many times its terms at the start a row may be violated."""
 UNANSWERED = frozenset({Status.INFEASIBLE, Status.SUBPROBLEM_FAILED, Status.UNKNOWN})
+TRIAL, BETA, SHORTEST = 1.0, 0.5, 0.25
+"""The first λ̄ of steps beyond the subproblem's solution, by what it is shortened, and the shortest λ that is tried."""
+BESIDE = 1e-7
+"""So near to its bound, for its size, a variable may be there."""
+STEADY = 0.02
+"""Steps are extrapolated where they are at most this share of each variable."""
+SHARE = 1e-2
+"""Of what the subproblem's step brings for its length, so much has to be brought by what goes beyond it."""
+REST = 8
+"""Where nothing is gained beyond, so many iterations pass at most before it is tried again."""
 PERSISTENT = 0.7
 """Weights of an equation grow where a step leaves more than this share of its violation."""
 
@@ -53,6 +64,9 @@ class Penalty(Algorithm):
     feasible point on there are no slacks: all iterates are feasible, and f falls. Rows from an equation keep theirs, with
     weights just above their multipliers.
 
+    Where some q bends, a step is lengthened as in Boosted DCA: xᵏ⁺¹ = y + λ(y − xᵏ), y the subproblem's solution, for the
+    first λ of λ̄, λ̄/2, … at which the merit function is lower than at y, and rows without a slack hold.
+
     A limit that is feasible is a KKT point where multipliers exist. One that is not, where no weight helps, is a stationary
     point of the violation.
 
@@ -63,8 +77,9 @@ class Penalty(Algorithm):
     weight : float
         The first weights, in units that balance f and the row at the start.
     rule : str
-        ``"geometric"``, or ``"dca2"``: one weight β for all rows, β ← β + δ₂ if β < min(‖Δx‖⁻¹, ‖λ‖∞ + δ₁), δ₁ = δ₂ = 1 in
-        the same units.
+        ``"geometric"``, or as printed: ``"dca2"`` of Le Thi et al., one weight β for all rows, β ← β + δ₂ if
+        β < min(‖Δx‖⁻¹, ‖λ‖∞ + δ₁), δ₁ = δ₂ = 1; or ``"ccp"`` of Lipp & Boyd, τ ← min(µτ, τmax) in each iteration, µ =
+        ``growth``, with slacks throughout. Both in the same units, without longer steps.
 
     >>> import dcprog, pyomo.environ as pyo
     >>> m = pyo.ConcreteModel(); m.x = pyo.Var([0, 1], bounds=(-3, 3), initialize={0: 0.3, 1: 0.5})
@@ -87,6 +102,7 @@ class Penalty(Algorithm):
         growth: float = 1.5,
         weight: float = 0.1,
         rule: str = "geometric",
+        boosted: bool = False,
         **settings: Any,
     ) -> None:
         if not 1 < growth < np.inf:
@@ -95,7 +111,7 @@ class Penalty(Algorithm):
             raise DataError(f"weight is {weight!r}: pass a number > 0")
         if rule not in RULES:
             raise DataError(f"rule is {rule!r}, expected one of {', '.join(RULES)}")
-        self.growth, self.weight, self.rule = growth, weight, rule
+        self.growth, self.weight, self.rule, self.boosted = growth, weight, rule, boosted
         self.weights = self.first_weights = self._largest = self._first_sizes = np.empty(0)
         self.kept = np.empty(0, dtype=bool)
         self.multipliers: dict[str, np.ndarray] = {}
@@ -124,6 +140,10 @@ class Penalty(Algorithm):
         self._first_sizes = self._largest = self.rows.sizes(state.x)
         self.kept = self.rows.equation.copy()
         self._steps: list[float] = []
+        self._trial, self._rest, self._resting = TRIAL, 0, 0
+        self._extrapolation = Extrapolation()
+        if self.rule == "ccp":
+            self.kept = np.ones(self.rows.count, dtype=bool)
         self.first_weights = self.weights = self.weight * self._units(state.x)
 
     def ceiling(self, state: State) -> float:
@@ -166,15 +186,16 @@ class Penalty(Algorithm):
                 if stopped.status is not Status.UNBOUNDED or not self.grow(LEAP):
                     raise
 
-    def inner(self, state: State, slack: Mask) -> Solution:
-        """The subproblem at a state, with the slacks of the mask switched on. Where some are off and rows are curved, it may
+    def inner(self, x: Vector, slack: Mask, relaxed: float = FEASIBLE, tries: int | None = None) -> Solution:
+        """The subproblem at x, with the slacks of the mask switched on. Where some are off and rows are curved, it may
         have no interior: then only the first solver is asked."""
         problem = self.dispatcher.as_opened
-        cost = self.program.compiled.cost(self.subgradient(state.x))
+        cost = self.program.compiled.cost(self.subgradient(x))
         cost[self.rows.s] = self.weights
-        relaxed = FEASIBLE * self.sizes_of_rows(state.x)
-        tries = None if slack.all() or not problem.constraints else 1
-        return self.minimise_cost(cost, state.x, self.rows.linearised(problem, state.x, slack, relaxed), tries)
+        if not slack.all() and problem.constraints:
+            tries = 1
+        change = self.rows.linearised(problem, x, slack, relaxed * self.sizes_of_rows(x))
+        return self.minimise_cost(cost, x, change, tries)
 
     def keep_slacks(self) -> bool:
         """From now on all rows keep their slacks, as equations do: where their linearisations have no interior nothing
@@ -183,17 +204,87 @@ class Penalty(Algorithm):
         return not before.all()
 
     def _step(self, state: State, slack: Mask) -> State:
-        solution = self.inner(state, slack)
-        while self._is_far(solution.x) and self.grow(LEAP):
-            solution = self.inner(state, slack)
-        following = self.at(self.next_state(state, solution))
+        solution = self._ahead(state, slack)
+        if solution is None:
+            solution = self.inner(state.x, slack)
+            while self._is_far(solution.x) and self.grow(LEAP):
+                solution = self.inner(state.x, slack)
+            self._extrapolation.add(state.x, solution.x)
+        following = self.at(self.next_state(state, solution, self._beyond(state, solution.x, slack)))
         self._largest = np.maximum(self._largest, self.rows.sizes(following.x))
         self._update(state, following, solution, slack)
         return following
 
+    def _ahead(self, state: State, slack: Mask) -> Solution | None:
+        """The subproblem's solution at the point to which the last steps seem to lead, instead of that at xᵏ; None where the
+        merit function would not be lower there. Tangents of q lie below q wherever they touch: rows without slacks hold."""
+        if self.rule != "geometric" or self.rows.q.affine.all():
+            return None
+        if self._resting > 0:
+            self._resting -= 1
+            return None
+        sizes = self.sizes(state.x)
+        z = self._extrapolation.limit(sizes) if self._is_steady(state, sizes) else None
+        if z is None:
+            return None
+        z = np.clip(z, self.program.compiled.lower, self.program.compiled.upper)
+        self._rest = min(2 * self._rest + 1, REST)
+        self._resting = self._rest
+        try:
+            solution = self.inner(z, slack, relaxed=0.0, tries=1)
+        except (AlgorithmStopped, FunctionError):
+            return None
+        self._extrapolation.add(z, solution.x)
+        if not self.merit(solution.x) < self.merit(state.x) or not self._holds(solution.x, ~slack):
+            return None
+        self._rest = self._resting = 0
+        return solution
+
+    def _is_steady(self, state: State, sizes: Vector) -> bool:
+        """Whether the rows hold and steps are short: before, the order in which things happen decides where a run ends."""
+        if state.previous is None or not self.is_feasible(state.x):
+            return False
+        return bool((np.abs(state.x - state.previous) <= STEADY * sizes).all())
+
+    def _beyond(self, state: State, y: Vector, slack: Mask) -> Vector | None:
+        """y + λ(y − xᵏ); None where λ = 0, and where no q bends: then it is DCA."""
+        if not self.boosted:
+            return None
+        c = self.program.compiled
+        d = y - state.x
+        d = np.where((d > 0) & (y >= c.upper) | (d < 0) & (y <= c.lower), 0.0, d)
+        here = self.merit(y)
+        brought = (self.merit(state.x) - here) / max(float((y - state.x) @ (y - state.x)), 1e-300)
+        length = self.reach(y, d, self._trial) if d.any() and brought > 0 else 0.0
+        while length >= SHORTEST:
+            x = self.along(y, d, length)
+            with np.errstate(all="ignore"):
+                if self.merit(x) <= here - SHARE * brought * float((x - y) @ (x - y)) and self._holds(x, ~slack):
+                    self._trial = 2 * length if length == self._trial else max(length, TRIAL)
+                    return x
+            length *= BETA
+        self._trial = TRIAL
+        return None
+
+    def _holds(self, x: Vector, which: Mask) -> bool:
+        """Whether the rows of the mask hold."""
+        return bool((self.rows.violations(x) <= FEASIBLE * self.sizes_of_rows(x))[which].all())
+
     def at(self, state: State) -> State:
         """``state`` with its violation."""
         return replace(state, violation=float(self.rows.violations(state.x).max(initial=0.0)))
+
+    def on_bounds(self, state: State) -> State | None:
+        """A feasible state with bounds in the place of what an interior-point method left beside them; None where that is
+        nothing, or leads out of the constraints or upwards."""
+        c, x = self.program.compiled, state.x
+        near = BESIDE * self.sizes(x)
+        x = np.where(x - c.lower <= near, c.lower, np.where(c.upper - x <= near, c.upper, x))
+        if np.array_equal(x, state.x) or not self.is_feasible(x):
+            return None
+        if self.f(x) > state.level + BESIDE * state.size or self.reach(state.x, x - state.x, 1.0) < 1:
+            return None
+        return self.at(replace(self.moved(state, x), iteration=state.iteration + 1))
 
     def grow(self, factor: float) -> bool:
         """Larger weights for all rows; False where they are as large as they get."""
@@ -221,6 +312,9 @@ class Penalty(Algorithm):
         multipliers = -solution.row_duals[rows.first : rows.first + rows.count]
         violated = slack & (there > FEASIBLE * self.sizes_of_rows(following.x))
         most = LARGEST * self.first_weights
+        if self.rule == "ccp":
+            self.weights = np.minimum(self.growth * self.weights, most)
+            return
         if self.rule == "dca2":
             beta = float((self.weights / self.first_weights).max(initial=0.0))
             moved = float(np.linalg.norm(following.x - state.x))

@@ -66,7 +66,7 @@ class Rows:
 
     def values(self, x: Vector) -> Vector:
         """The K values."""
-        return self._batched(x)[0]
+        return self.evaluated(x)[0]
 
     @property
     def places(self) -> tuple[Indices, Indices]:
@@ -76,8 +76,11 @@ class Rows:
 
     def partials(self, x: Vector) -> Vector:
         """∇f(y_k)'A_k, by the entries of A."""
-        slopes = self._batched(x)[1].ravel()
-        partials: Vector = self.A.data * np.repeat(slopes, np.diff(self.A.indptr))
+        return self.partials_of(self.evaluated(x)[1])
+
+    def partials_of(self, slopes: Matrix) -> Vector:
+        """The same from the gradients ∇f(y_k)."""
+        partials: Vector = self.A.data * np.repeat(slopes.ravel(), np.diff(self.A.indptr))
         return partials
 
     @property
@@ -85,7 +88,8 @@ class Rows:
         """Whether every row is an affine form."""
         return isinstance(self.function, Linear)
 
-    def _batched(self, x: Vector) -> tuple[Vector, Matrix]:
+    def evaluated(self, x: Vector) -> tuple[Vector, Matrix]:
+        """The K values, and the gradients ∇f(y_k) below each other."""
         Y = (self.A @ x + self.b).reshape(len(self), self.size)
         known = BATCHED.get(type(self.function))
         if known is not None:
@@ -111,7 +115,7 @@ def _norms(function: ConvexFunction, Y: Matrix) -> tuple[Vector, Matrix]:
 
 def _directions(which: Indices, size: int) -> Matrix:
     """Vectors of length 1 that are special in no way, the same for the same number."""
-    directions = np.array([np.random.default_rng(k).normal(size=size) for k in which.tolist()])
+    directions = np.random.default_rng(0).normal(size=(int(which.max()) + 1, size))[which]
     unit: Matrix = directions / np.linalg.norm(directions, axis=1, keepdims=True)
     return unit
 

@@ -129,8 +129,10 @@ class DCReader:
         blocks = _together(self.blocks)
         p, q = RowOracle([b.p for b in blocks]), RowOracle([b.q for b in blocks])
         began = len(into.origins)
-        t = np.concatenate([_stand_ins(block, into) for block in blocks])
-        stand_ins = began, len(into.origins)
+        pairs = [_stand_ins(block, into) for block in blocks]
+        t = np.concatenate([stands for stands, _ in pairs])
+        counts = np.concatenate([many for _, many in pairs])
+        stand_ins = began, np.repeat(np.arange(len(t)), counts)
         s = into.slack_variables(len(t))
         halves = np.concatenate([np.full(b.p.count, b.equation) for b in blocks])
         names = tuple(name for b in blocks for name in b.names)
@@ -231,15 +233,17 @@ def _moved(parts: Parts, shift: float) -> Parts:
     return replace(parts, constant=parts.constant + shift)
 
 
-def _stand_ins(block: DCBlock, into: ConvexSet) -> Indices:
-    """For each row the variable t ≥ p(x), −1 where p is affine."""
-    t = np.full(block.p.count, -1, dtype=np.int64)
+def _stand_ins(block: DCBlock, into: ConvexSet) -> tuple[Indices, Indices]:
+    """For each row the variable t ≥ p(x), −1 where p is affine, and how many constraints ψ say so."""
+    t, counts = np.full(block.p.count, -1, dtype=np.int64), np.zeros(block.p.count, dtype=np.int64)
     curved = np.flatnonzero(~block.p.affine)
     if curved.size:
         rows = _written(block.p, into.n)
         for i in curved.tolist():
+            before = len(into.origins)
             t[i] = into.epigraph_of(rows[i], f"p of {block.name}")
-    return t
+            counts[i] = len(into.origins) - before
+    return t, counts
 
 
 def _written(block: RowBlock, n: int) -> list[Parts]:

@@ -41,8 +41,8 @@ class DCRows:
     """Of half of an equation the other half, of other rows the row itself."""
     between: Indices
     """Of an equation in one variable, whose other half are bounds, that variable; −1 of other rows."""
-    stand_ins: tuple[int, int]
-    """The constraints ψ of the subproblem that say p ≤ t, from the one to before the other."""
+    stand_ins: tuple[int, Indices]
+    """The first constraint ψ of the subproblem that says p ≤ t, and the row of it and of those that follow."""
     turn: Vector
     """−1 where such an equation was multiplied by −1, else 1."""
 
@@ -101,13 +101,14 @@ class DCRows:
         at = tangents[:, : self.n] @ x
         room = np.maximum(self.q.values(x) - self.p.values(x), 0.0)[turned]
         equal = self.equation[turned]
-        first, last = self.stand_ins if (self.t[turned] >= 0).sum() == (self.t >= 0).sum() else (0, 0)
+        first, rows = self.stand_ins
+        idle = {first + int(k) for k in np.flatnonzero(np.isin(rows, turned))}  # their multipliers would be noise
         return replace(
             inner,
             A=sp.csc_array(sp.vstack([inner.A, tangents])),
             row_lower=np.concatenate([lower, np.where(equal, at, -np.inf)]),
             row_upper=np.concatenate([upper, at + np.where(equal, 0.0, room)]),
-            constraints=inner.constraints[:first] + inner.constraints[last:],
+            constraints=tuple(psi for k, psi in enumerate(inner.constraints) if k not in idle),
         )
 
     @cached_property

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from dcprog.convex.tape import KINKS, Tape, TapeBatch
 from dcprog.convex.terms import FunctionTerm
 from dcprog.functions.each import Rows
+from dcprog.functions.remembered import Remembered
 from dcprog.program.expressions import Parts
 from dcprog.typing import Indices, Mask, Vector
 
@@ -116,6 +117,7 @@ class Grouped:
         self.rows, self.columns, self.count = rows, columns, len(rows)
         self.affine = np.full(self.count, rows.is_affine)
         self.smooth = np.full(self.count, rows.function.smooth)
+        self._known = Remembered()
 
     @cached_property
     def places(self) -> tuple[Indices, Indices]:
@@ -123,13 +125,20 @@ class Grouped:
         return rows.astype(np.int64), self.columns[cols]
 
     def values(self, x: Vector) -> Vector:
-        return self.rows.values(x[self.columns])
+        return self._evaluated(x)["values"]
 
     def sizes(self, x: Vector) -> Vector:
         return np.abs(self.values(x))
 
     def partials(self, x: Vector) -> Vector:
-        return self.rows.partials(x[self.columns])
+        return self.rows.partials_of(self._evaluated(x)["slopes"])
+
+    def _evaluated(self, x: Vector) -> dict[str, Vector]:
+        """Values and slopes, which come together."""
+        known = self._known.at(x)
+        if not known:
+            known["values"], known["slopes"] = self.rows.evaluated(x[self.columns])
+        return known
 
     def of_affine(self) -> tuple[Vector, Vector]:
         if not self.rows.is_affine:
@@ -167,6 +176,7 @@ class RowOracle:
         self.starts = np.cumsum([0, *(b.count for b in self.blocks)])
         self.affine: Mask = np.concatenate([b.affine for b in self.blocks])
         self.smooth: Mask = np.concatenate([b.smooth for b in self.blocks])
+        self._known = Remembered()
 
     @cached_property
     def places(self) -> tuple[Indices, Indices]:
@@ -176,15 +186,15 @@ class RowOracle:
 
     def values(self, x: Vector) -> Vector:
         """The value of each row."""
-        return np.concatenate([b.values(x) for b in self.blocks])
+        return self._remembered("values", x)
 
     def sizes(self, x: Vector) -> Vector:
         """For each the sum of the absolute values that it is made of."""
-        return np.concatenate([b.sizes(x) for b in self.blocks])
+        return self._remembered("sizes", x)
 
     def partials(self, x: Vector) -> Vector:
         """The partial derivatives, by :attr:`places`."""
-        return np.concatenate([b.partials(x) for b in self.blocks])
+        return self._remembered("partials", x)
 
     def of_affine(self) -> tuple[Vector, Vector]:
         """The constants of the affine rows, and their coefficients by :attr:`places`; 0 for the others."""
@@ -202,6 +212,14 @@ class RowOracle:
         rows, cols = self.places
         pulled: Vector = np.bincount(cols, self.partials(x) * weights[rows], minlength=len(x)).astype(float)
         return pulled
+
+    def _remembered(self, what: str, x: Vector) -> Vector:
+        """What the blocks say at x; an iteration asks for the same many times."""
+        known = self._known.at(x)
+        if what not in known:
+            known[what] = np.concatenate([getattr(b, what)(x) for b in self.blocks])
+            known[what].flags.writeable = False
+        return known[what]
 
 
 def _is_smooth(parts: Parts) -> bool:

@@ -34,6 +34,8 @@ from dcprog.typing import Vector
 
 EARLY = 0.1
 """A registered solver may end by so large a share of its time before its limit; one that speaks of it earlier has failed."""
+NEARLY = 1e-4
+"""Answers that are so near get their last digits by Newton's method, before another solver is asked."""
 TRIES = 4
 """So often a careful solver is asked, each time in the units of the point that it found before."""
 
@@ -345,7 +347,9 @@ class Dispatcher:
         return changes
 
     def _sharpened(self, c: Vector, answer: Answer, residuals: Residuals | None) -> tuple[Answer, Residuals | None]:
-        if not self.sharp or residuals is None or not np.isfinite(residuals.worst):
+        if residuals is None or not np.isfinite(residuals.worst):
+            return answer, residuals
+        if not self.sharp and (residuals.holds() or residuals.worst > NEARLY or not can_be_sharper(self.problem)):
             return answer, residuals
         better = completed(self.problem, c, sharper(self.problem, c, answer, self.units))
         return better, self._verified(c, better)

@@ -34,9 +34,12 @@ CLAIMS = {
     "DualInfeasible": Claim.UNBOUNDED,
     "AlmostDualInfeasible": Claim.UNBOUNDED,
     "MaxTime": Claim.TIME_LIMIT,
+    "NumericalError": Claim.OPTIMAL,  # mostly next to the solution, too; what is not does not pass verification
     "InsufficientProgress": Claim.OPTIMAL,  # mostly a little short of 1e-10, which the certificate does not ask for
 }
 RESCUE = 25
+NEWTON_STEPS = 3
+"""As long as each of them brings digits."""
 SET_UP_RATE = 5e8
 """Operations of one factorisation for a second of set-up: 4e8 to 2e9 on problems that take more than 0.05 s."""
 
@@ -214,21 +217,33 @@ class ClarabelSession(Session):
         return whole if claim is not Claim.OPTIMAL else self._refined(c, whole, deadline)
 
     def _refined(self, c: Vector, found: Answer, deadline: float) -> Answer:
-        """Zeros for what is next to 0: where all is 0 at the solution, nothing else is small against it. Then a Newton step
-        for what bends: in exponential and second-order cones z is as good as the root of the gap."""
+        """Zeros for what is next to 0: where all is 0 at the solution, nothing else is small against it. Then Newton
+        steps for what bends: in exponential and second-order cones z is as good as the root of the gap."""
         problem = self.problem
         found = better_of(problem, c, found, snapped(problem, found))
-        if verify(problem, c, found).holds(SHARP) or not has_model(problem):
+        if not has_model(problem):
             return found
+        for _ in range(NEWTON_STEPS):
+            if verify(problem, c, found).holds(SHARP) or (step := self._newton(c, found, deadline)) is None:
+                break
+            better = better_of(problem, c, found, step)
+            if better is found:
+                break
+            found = better
+        return found
+
+    def _newton(self, c: Vector, found: Answer, deadline: float) -> Answer | None:
+        """The next point of Newton's method; None where it has no model."""
+        problem = self.problem
         assert found.z is not None
         assert found.constraint_duals is not None
         z = np.clip(found.z, problem.lower, problem.upper)
         with np.errstate(all="ignore"):
             model = model_at(problem, c, z, found.constraint_duals)
             if not (np.isfinite(model.c).all() and np.isfinite(hessian_of(model).data).all()):
-                return found
+                return None
             step = ClarabelSession(model, {}).solve(model.c, None, max(deadline - time.perf_counter(), 0.0))
-        return better_of(problem, c, found, replace(step, iterations=found.iterations + step.iterations))
+        return replace(step, iterations=found.iterations + step.iterations)
 
 
 def check_options(options: Mapping[str, Any]) -> None:
