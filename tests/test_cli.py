@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dcprog
-from dcprog import datasets
+from dcprog import algorithms, datasets
 from dcprog.cli import main
 from dcprog.models import FACTORIES, fsv
 
@@ -64,6 +64,28 @@ def leaving():
 
 def open_ended(**anything):
     return quartic(anything["top"])
+"""
+
+
+OWN_ALGORITHM = """
+from dcprog.algorithms import Algorithm, register
+
+@register
+class Halves(Algorithm):
+    name = "test-halves"
+    def advance(self, state):
+        found = self.minimise(self.subgradient(state.x), state.x)
+        return self.next_state(state, found, (state.x + found.x) / 2)
+"""
+RING = """
+import pyomo.environ as pyo
+import dcprog
+
+def ring():
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var([0, 1], bounds=(-3, 3), initialize=0.5)
+    m.ring = dcprog.DCConstraint(p=1, q=m.x[0] ** 2 + m.x[1] ** 2)
+    return dcprog.DCProgram(m, g=m.x[0] ** 2 + 2 * m.x[1] ** 2, h=0)
 """
 
 
@@ -146,6 +168,23 @@ def test_a_factory_of_the_user(run, mine):
     assert err == "chatter of the user's own\n"
     assert run("solve", f"{mine}/mine.py:quartic", "--set", "top=1")[0] == 0
     assert run("solve", "mine.py:open_ended", "--set", "top=1.5")[0] == 0
+
+
+def test_a_file_of_the_user_brings_its_own_algorithm(run, mine):
+    (mine / "own.py").write_text(OWN_ALGORITHM + FILE)
+    try:
+        for starts in ("1", "2"):
+            code, out, err = run("solve", "own.py:quartic", "--algorithm", "test-halves", "--starts", starts, "--json")
+            assert (code, as_object(out)["algorithm"]) == (0, "test-halves"), err
+        assert run("solve", "own.py:quartic", "--algorithm", "test-halvs")[0] != 0
+    finally:
+        algorithms.ALGORITHMS.pop("test-halves", None)
+
+
+def test_without_a_name_the_algorithm_is_the_one_that_solve_takes(run, mine):
+    (mine / "ring.py").write_text(RING)
+    code, out, err = run("solve", "ring.py:ring", "--json")
+    assert (code, as_object(out)["algorithm"]) == (0, "penalty"), err
 
 
 def test_the_point_is_printed(run, mine):

@@ -205,8 +205,9 @@ class Algorithm(ABC):
         """What is left of the time limit; None without one."""
         return None if self._deadline is None else max(self._deadline - time.perf_counter(), 0.01)
 
-    def curved(self, rho: float) -> Change:
-        """The change that adds ρ/2‖y‖² to the subproblem; with u + ρz in place of u it is ρ/2‖y − z‖²."""
+    def curved(self, rho: float | Vector) -> Change:
+        """The change that adds ρ/2‖y‖² to the subproblem; with u + ρz in place of u it is ρ/2‖y − z‖². For a vector ρ it is
+        Σ ρⱼ/2 yⱼ², as a Bregman distance with weights has it."""
         diagonal = np.zeros(self.dispatcher.problem.n)
         diagonal[: self.program.compiled.n] = rho
         return Change(diagonal=diagonal)

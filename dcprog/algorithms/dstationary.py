@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,12 @@ class DStationary(Algorithm):
     def begin(self, state: State) -> None:
         self.stationarity = "critical"
         if state.iteration == 0:
-            self.pieces, self.rng = Pieces(self.program.compiled), np.random.default_rng(self.seed)
+            self.rng = np.random.default_rng(self.seed)
+
+    @cached_property
+    def pieces(self) -> Pieces:
+        """Those of h, made where the first critical point is: of thousands of maxima they take seconds."""
+        return Pieces(self.program.compiled)
 
     def advance(self, state: State) -> State:
         return self.linearised(state)

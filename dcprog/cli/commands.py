@@ -65,7 +65,9 @@ def solve(
     model: Model,
     data: Data = None,
     settings: Settings = None,
-    algorithm: Annotated[str, typer.Option(help="dca or sla.")] = "dca",
+    algorithm: Annotated[
+        str, typer.Option(help="A name as in docs/algorithms.md, one that FILE.py registers, or auto.")
+    ] = "auto",
     solver: Annotated[str, typer.Option(help="A name of `dcprog solvers`, pyomo:NAME, reference, or auto.")] = "auto",
     tol: Annotated[float | None, typer.Option(help="Tolerance of the stopping rule. Default: the model's.")] = None,
     max_iter: Annotated[int, typer.Option(help="Iteration limit.")] = 1000,
@@ -92,13 +94,14 @@ def solve(
     - `dcprog solve mine.py:quartic --starts 8 --json`
     """
     from dcprog.cli import output
-    from dcprog.cli.problem import build
+    from dcprog.cli.problem import build, find_factory
     from dcprog.cli.progress import quiet_stdout, reporting
 
-    output.check_names(algorithm, solver)
     output.check_targets(plot, save)
     with quiet_stdout():
-        problem = build(model, data, settings or [], standardise=not raw)
+        factory = find_factory(model)  # first: its file may register algorithms and solvers
+        output.check_names(algorithm, solver)
+        problem = build(model, factory, data, settings or [], standardise=not raw)
         with reporting(starts) as callback:
             result = dcprog.solve(
                 problem.program,
@@ -132,11 +135,11 @@ def check(
     - `dcprog check mine.py:quartic`
     """
     from dcprog.cli import output
-    from dcprog.cli.problem import build
+    from dcprog.cli.problem import build, find_factory
     from dcprog.cli.progress import quiet_stdout
 
     with quiet_stdout():
-        problem = build(model, data, settings or [], standardise=not raw)
+        problem = build(model, find_factory(model), data, settings or [], standardise=not raw)
         report = dcprog.testing.check_program(problem.program, seed=seed)
     output.show_report(problem, report, json)
     return 0 if report.passed else 1

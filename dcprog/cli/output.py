@@ -130,7 +130,8 @@ def to_json(value: Any) -> str:
 
 def check_names(algorithm: str, solver: str) -> None:
     """Unknown names, before anything runs."""
-    algorithms.get(algorithm)
+    if algorithm != "auto":
+        algorithms.get(algorithm)
     registry.check_name(solver)
 
 

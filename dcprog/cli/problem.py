@@ -32,9 +32,9 @@ class Problem:
     parameters: dict[str, Any]
 
 
-def build(model: str, data: str | None, settings: Sequence[str], *, standardise: bool) -> Problem:
-    """The program that ``MODEL --data DATA --set NAME=VALUE`` speaks of. Names are checked before data is read."""
-    factory = find_factory(model)
+def build(model: str, factory: Factory, data: str | None, settings: Sequence[str], *, standardise: bool) -> Problem:
+    """The program that ``MODEL --data DATA --set NAME=VALUE`` speaks of, where ``factory`` is what MODEL names. Names are
+    checked before data is read."""
     parameters = dict(map(parse_setting, settings))
     _check_parameters(model, factory, parameters)
     if not {"X", "y"} <= inspect.signature(factory).parameters.keys():
