@@ -135,3 +135,37 @@ def test_binding_to_the_wrong_number_of_variables_is_refused(f):
     with pytest.raises(ModelError, match="takes 2 variables, got 3"):
         f(m.x)
     assert pyo.value(f(m.x[0], m.x[1])) == f.value(np.ones(2))
+
+
+def test_a_table_in_lists_is_the_matrix_that_it_looks_like():
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(4), initialize={0: 1.0, 1: -2.0, 2: 0.5, 3: 3.0})
+    at = np.array([1.0, -2.0, 0.5, 3.0])
+    for given in (A, A.tolist(), tuple(map(tuple, A)), sp.csr_array(A)):
+        assert pyo.value(fn.Norm2()(given, m.x, b)) == pytest.approx(np.linalg.norm(A @ at + b))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda x: (A[0], x, 1.0),  # one linear form, as NumPy gives a row
+        lambda x: (A[0].tolist(), x),
+        lambda x: (x, np.ones(4)),
+        lambda x: (x, [1, 2, 3, 4]),
+        lambda x: ([[1, 2], [3]], x),
+        lambda x: (A.astype(object), x),
+    ],
+)
+def test_numbers_alone_are_no_components(given):
+    """They were taken as so many constants: Huber()(a, x, b) was Σ ℓ(aⱼ) + Σ ℓ(xⱼ) + ℓ(b) in place of ℓ(a'x + b)."""
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(4), initialize=1.0)
+    with pytest.raises(ModelError, match=r"f\(A, x, b\) takes a matrix"):
+        fn.Huber()(*given(m.x))
+
+
+def test_constants_beside_variables_are_components():
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var([0, 1], initialize=2.0)
+    for given in ((m.x, 1), (1, m.x), ([m.x[0], m.x[1], 1.0],), (np.array([m.x[0], 1.0, m.x[1]], dtype=object),)):
+        assert pyo.value(fn.Norm2()(*given)) == pytest.approx(3.0)

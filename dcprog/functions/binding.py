@@ -53,6 +53,9 @@ class FunctionExpression(NumericExpression):  # type: ignore[misc]
         return None
 
 
+FORMS = "f(A, x, b) takes a matrix A with a row for each linear form (A[None, :] for one), then variables, then numbers"
+
+
 def flatten(variables: Any) -> Iterator[Any]:
     """All scalar variables in ``variables``: scalar and indexed Pyomo components, slices, and nested sequences of them.
 
@@ -106,8 +109,13 @@ def is_numeric_variable(v: Any) -> bool:
 
 def bind(function: ConvexFunction, given: tuple[Any, ...]) -> FunctionExpression:
     """The expression f(given): of variables and affine expressions, or f(Ax + b) where a matrix A comes first."""
+    given = tuple(_numbers(part, function) for part in given[:1]) + given[1:]
     if given and _is_matrix(given[0]):
         function, given = _of_matrix(function, given)
+    elif any(_numbers_alone(part) for part in given):
+        raise ModelError(
+            f"{function!r} got an argument that holds numbers alone: {FORMS}; for constants beside variables put both into one list"
+        )
     arguments = tuple(_arguments(given, repr(function)))
     if not any(map(is_potentially_variable, arguments)):
         raise ModelError(f"{function!r} takes variables, and got no variable: pass m.x, m.x[1] or a list of them")
@@ -116,6 +124,24 @@ def bind(function: ConvexFunction, given: tuple[Any, ...]) -> FunctionExpression
             f"{function!r} takes {function.dimension} variables, got {len(arguments)}: bind it to one per column of its data"
         )
     return FunctionExpression(arguments, function)
+
+
+def _numbers(given: Any, function: ConvexFunction) -> Any:
+    """The first argument; where it is a table of numbers in lists, as an array."""
+    if not (isinstance(given, list | tuple) and len(given) and all(map(_numbers_alone, given))):
+        return given
+    if len({len(row) for row in given}) != 1 or any(map(_numbers_alone, given[0])):
+        raise ModelError(f"{function!r} got lists of numbers that are no matrix: {FORMS}")
+    return np.array(given, dtype=float)
+
+
+def _numbers_alone(given: Any) -> bool:
+    """Whether it is a sequence or an array of numbers, which nobody means to be so many constant components."""
+    if isinstance(given, np.ndarray):
+        return given.ndim > 0 and given.size > 0 and (given.dtype.kind in "biuf" or _numbers_alone(given.ravel().tolist()))
+    if not isinstance(given, list | tuple) or not given:
+        return False
+    return all(isinstance(part, Real) or _numbers_alone(part) for part in given)
 
 
 def _is_matrix(given: Any) -> bool:
