@@ -114,8 +114,7 @@ def bind(function: ConvexFunction, given: tuple[Any, ...]) -> FunctionExpression
         function, given = _of_matrix(function, given)
     elif any(_numbers_alone(part) for part in given):
         raise ModelError(
-            f"{function!r} got an argument that holds numbers alone: {FORMS}; for constants beside variables put both into one "
-            "list"
+            f"{function!r} got an argument of numbers alone: {FORMS}; constants beside variables go into one list with them"
         )
     arguments = tuple(_arguments(given, repr(function)))
     if not any(map(is_potentially_variable, arguments)):
