@@ -23,7 +23,13 @@ from dcprog.errors import DataError, UnknownNameError
 from dcprog.methods.nlpsvm import kernel_nlpsvm, lp_svm, nlpsvm
 from dcprog.solvers import registry
 from dcprog.solvers.reductions.active_l1 import from_active_sets
-from dcprog.solvers.reductions.dual_penalty import L1Program, Primal, armijo_step, solve_small, solve_square
+from dcprog.solvers.reductions.dual_penalty import (
+    L1Program,
+    Primal,
+    armijo_step,
+    solve_small,
+    solve_square,
+)
 from dcprog.solvers.reductions.l1_newton import L1Newton
 from dcprog.solvers.reductions.least_norm import TOLERANCE, least_norm, minimise
 
@@ -227,7 +233,7 @@ def test_algorithm_3_1_converges_to_the_exact_solution(seed):
     X, y = generators.weston_linear(20, d=8, seed=seed)
     X = X / X.std(axis=0)
     exact = lp_svm(X, y, 1.0)
-    plane = nlpsvm(X, y, 1.0, delta=1.0, epsilon=exact.epsilon, tol=1e-12, max_iter=2000)
+    plane = nlpsvm(X, y, 1.0, delta=1.0, epsilon=exact.epsilon, doubling=True, tol=1e-12, max_iter=2000)
     assert plane.w == pytest.approx(exact.w, abs=1e-6)
     assert plane.gamma == pytest.approx(exact.gamma, abs=1e-6)
 

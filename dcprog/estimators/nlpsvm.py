@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +13,9 @@ from dcprog.estimators.base import LinearMethod, Trained, check_end
 from dcprog.estimators.outcomes import outcome, total_slack
 from dcprog.estimators.training import Training
 from dcprog.learning.samples import Data, check_positive
-from dcprog.methods.nlpsvm import Separation, lp_svm, nlpsvm
+from dcprog.methods.nlpsvm import Separation, code_4_1, lp_svm, nlpsvm
 
-ALGORITHMS = ("exact", "printed")
+ALGORITHMS = ("exact", "printed", "code")
 ADVICE = (
     "its w may be far from the solution of the linear program; tune delta over 1e-3, …, 1e3 as in the paper, or take "
     "algorithm='exact'"
@@ -33,10 +34,12 @@ class NLPSVM(LinearMethod):
         ν > 0, the weight of the slacks; a smaller one leaves fewer features. The paper tunes it over 2⁻¹², …, 2¹².
     algorithm : str
         ``"exact"`` takes Newton steps until the solution is proved (:func:`dcprog.methods.nlpsvm.lp_svm`). ``"printed"`` is
-        Algorithm 3.1 (:func:`dcprog.methods.nlpsvm.nlpsvm`), at most 50 steps whose end depends on δ and ε: the paper tunes
-        δ too.
+        Algorithm 3.1 (:func:`dcprog.methods.nlpsvm.nlpsvm`) and ``"code"`` Code 4.1
+        (:func:`dcprog.methods.nlpsvm.code_4_1`), whose ends depend on δ and ε: the paper tunes δ too.
     delta, epsilon, alpha, tol, max_iter
-        Of Algorithm 3.1.
+        Of Algorithm 3.1 and Code 4.1, which the paper stops after 50 steps.
+    doubling : bool
+        Whether Algorithm 3.1 doubles α after every step, as printed; it converges better without.
     threshold : float
         Features with |w| above it are selected.
 
@@ -64,8 +67,9 @@ class NLPSVM(LinearMethod):
     delta: float = 0.1
     epsilon: float = 0.1
     alpha: float = 1e3
+    doubling: bool = False
     tol: float = 1e-3
-    max_iter: int = 50
+    max_iter: int = 1000
     threshold: float = 1e-8
 
     def _check_parameters(self) -> None:
@@ -76,7 +80,7 @@ class NLPSVM(LinearMethod):
 
     def _train(self, training: Training) -> Trained:
         data = training.data
-        plane = lp_svm(data, None, self.nu) if self.algorithm == "exact" else self._printed(data)
+        plane = lp_svm(data, None, self.nu) if self.algorithm == "exact" else self._approximate(data)
         rule = plane.classifier
         result = outcome(
             "nlpsvm",
@@ -90,9 +94,12 @@ class NLPSVM(LinearMethod):
         )
         return Trained(result, rule, plane.steps, rule.selected(self.threshold), plane)
 
-    def _printed(self, data: Data) -> Separation:
-        penalty = {"delta": self.delta, "epsilon": self.epsilon, "alpha": self.alpha}
-        plane = nlpsvm(data, None, self.nu, **penalty, tol=self.tol, max_iter=self.max_iter)
+    def _approximate(self, data: Data) -> Separation:
+        settings: dict[str, Any] = {name: getattr(self, name) for name in ("delta", "epsilon", "alpha", "tol", "max_iter")}
+        if self.algorithm == "code":
+            plane = code_4_1(data, None, self.nu, **settings)
+        else:
+            plane = nlpsvm(data, None, self.nu, doubling=self.doubling, **settings)
         check_end(type(self).__name__, _status(plane), advice=ADVICE)
         return plane
 

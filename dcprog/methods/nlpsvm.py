@@ -2,10 +2,11 @@
 
     min  ν e'y + ‖w‖₁    subject to    D(Aw − eγ) + y ≥ e,   y ≥ 0                                                      (2.6)
 
-with the points in the rows of A, their labels ±1 on the diagonal of D, and w = p − q. :func:`nlpsvm` is Algorithm 3.1 as
-printed, which the paper stops early and tunes; :func:`lp_svm` is the exact solution of least 2-norm that it converges to;
-:func:`kernel_nlpsvm` does either with K(A, Ā')D̄ in place of A. (2.6) is no DC program. With other weights of |w| it is the
-linear program that FSV solves at each iteration: ``dcprog.solve(program, solver="l1-newton")``.
+with the points in the rows of A, their labels ±1 on the diagonal of D, and w = p − q. :func:`nlpsvm` is Algorithm 3.1,
+:func:`code_4_1` the shorter program that the paper prints and ran; :func:`lp_svm` is the exact solution of least 2-norm that
+they converge to, where they do; :func:`kernel_nlpsvm` does each with K(A, Ā')D̄ in place of A. (2.6) is no DC program. With
+other weights of |w| it is the linear program that FSV solves at each iteration: ``dcprog.solve(program,
+solver="l1-newton")``.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from dcprog.functions.checks import number, vector
 from dcprog.learning.kernels import kernel_values
 from dcprog.learning.rules import Classifier, LinearRule
 from dcprog.learning.samples import Data, check_count, check_data, check_points, check_positions, dense
-from dcprog.solvers.reductions.dual_penalty import L1Program, armijo_step
+from dcprog.solvers.reductions.dual_penalty import L1Program, Point, armijo_step, newton_steps
 from dcprog.solvers.reductions.least_norm import TOLERANCE, least_norm
 from dcprog.typing import Indices, Matrix, Vector
 
-__all__ = ["KernelSurface", "Separation", "kernel_nlpsvm", "lp_svm", "nlpsvm"]
+__all__ = ["KernelSurface", "Separation", "code_4_1", "kernel_nlpsvm", "lp_svm", "nlpsvm"]
 
 LARGEST_ALPHA = 1e18
-"""α after the paper's 50 doublings; larger values would overflow."""
+"""About α after the paper's 50 doublings; larger values would overflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,25 +66,30 @@ def nlpsvm(
     delta: float = 0.1,
     epsilon: float = 0.1,
     alpha: float = 1e3,
+    doubling: bool = False,
     tol: float = 1e-3,
-    max_iter: int = 50,
+    max_iter: int = 1000,
     u0: Any = None,
 ) -> Separation:
-    """Algorithm 3.1: damped Newton steps on the dual penalty function (2.23), α doubled after each, until one moves u ≤ tol.
+    """Algorithm 3.1: Newton steps on the dual penalty function (2.23), damped by Armijo's rule, until one moves u ≤ tol.
 
-    The defaults are the paper's, but for ν and δ, which it tunes over 2⁻¹², …, 2¹² and 10⁻³, …, 10³. Stopped so early, w is
-    an approximate solution of (2.6) that depends on δ and ε; :func:`lp_svm` gives the exact one.
+    Printed are ``doubling=True, max_iter=50``. That often ends far from a solution: f has kinks at u = 0, where its second
+    derivative jumps by α; once α is large before u is near, a step has to be cut to nothing at the first kink it meets. With
+    α fixed f is one function, the steps converge, and u < 0 by about ε/α remains: that is the default. w still depends on ε,
+    α and, by where the run stops, on δ; :func:`lp_svm` gives the exact solution.
 
     Parameters
     ----------
     A, y : array_like
         Points in rows, dense or sparse, and their labels of two kinds.
     nu : float
-        ν > 0, the weight of the slacks; a smaller one leaves fewer features.
+        ν > 0, the weight of the slacks; a smaller one leaves fewer features. The paper tunes it over 2⁻¹², …, 2¹².
     delta : float
-        δ > 0, what is added to the Hessian.
+        δ > 0, what is added to the Hessian; the paper tunes it over 10⁻³, …, 10³. A large one makes small steps.
     epsilon, alpha : float
         ε > 0 and the first α > 0, the penalty parameters of (2.23).
+    doubling : bool
+        Whether α is doubled after every step, (II).
     tol, max_iter : float, int
         When to stop: after a full Newton step that moves u by no more than tol > 0 in the 2-norm, or so many steps.
     u0 : array_like, optional
@@ -91,25 +97,61 @@ def nlpsvm(
 
     >>> A, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [-1, -1, 1, 1]
     >>> plane = nlpsvm(A, y, nu=10)
-    >>> plane.w.round(2), round(plane.gamma, 2), plane.steps, plane.converged
-    (array([2., 0.]), 3.0, 10, True)
+    >>> plane.w.round(2), round(plane.gamma, 2), plane.converged
+    (array([2., 0.]), 3.0, True)
     """
-    data = check_data(A, y)
-    positive = {"delta": delta, "epsilon": epsilon, "alpha": alpha, "tol": tol}
-    for name, value in positive.items():
-        number(name, value, 0, such_as=0.1)
-    check_count(max_iter=max_iter)
-    lp = _linear_program(data, nu)
-    roots = np.sqrt(data.counts)
-    at = lp.at(roots * (np.ones(data.n) if u0 is None else vector("u0", u0, data.n)))
+    data, lp, at = _started(A, y, nu, u0, delta=delta, epsilon=epsilon, alpha=alpha, tol=tol, max_iter=max_iter)
     steps, moved = 0, np.inf
     while moved > tol and steps < max_iter:
         step = armijo_step(lp, at, epsilon, delta, alpha)
         if step.length == 1.0:  # the length of a damped step is no measure of the distance to the solution
             moved = float(np.linalg.norm(step.point.u - at.u))
-        at, steps, alpha = step.point, steps + 1, min(2 * alpha, LARGEST_ALPHA)
-    p, q, beta, xi = lp.primal(at, epsilon)
-    return Separation(_rule(data, p - q, beta[0]), xi / roots, at.u / roots, epsilon, steps, moved <= tol)
+        at, steps = step.point, steps + 1
+        if doubling:
+            alpha = min(2 * alpha, LARGEST_ALPHA)
+    return _separation(data, lp, at, epsilon, steps, moved <= tol)
+
+
+def code_4_1(
+    A: Any,
+    y: Any,
+    nu: float = 1.0,
+    *,
+    delta: float = 0.1,
+    epsilon: float = 0.1,
+    alpha: float = 1e3,
+    tol: float = 1e-3,
+    max_iter: int = 50,
+    u0: Any = None,
+) -> Separation:
+    """Code 4.1, what the paper ran: full Newton steps on (2.23) with α fixed, until ‖∇f(u)‖ ≤ tol before one.
+
+    Where the second derivatives are well conditioned, and δ = 0, it ends at the minimiser after finitely many steps
+    (Mangasarian, Optimization Methods and Software 17, 2002, 913–929, Theorem 3.6). "Not generally satisfied here", the
+    paper says: with more features than points, and a small δ, it often diverges, which ``converged`` says; :func:`nlpsvm`
+    has the line search that prevents it.
+
+    Parameters
+    ----------
+    A, y : array_like
+        Points in rows, dense or sparse, and their labels of two kinds.
+    nu : float
+        ν > 0, the weight of the slacks.
+    delta, epsilon, alpha : float
+        δ > 0, ε > 0 and α > 0, as in Algorithm 3.1.
+    tol, max_iter : float, int
+        When to stop: after the step at which ‖∇f(u)‖ ≤ tol, or so many.
+    u0 : array_like, optional
+        Where to start; e by default.
+
+    >>> A, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [-1, -1, 1, 1]
+    >>> plane = code_4_1(A, y, nu=10)
+    >>> plane.w.round(2), round(plane.gamma, 2), plane.converged
+    (array([2., 0.]), 3.0, True)
+    """
+    data, lp, at = _started(A, y, nu, u0, delta=delta, epsilon=epsilon, alpha=alpha, tol=tol, max_iter=max_iter)
+    at, steps, slope = newton_steps(lp, at, epsilon, delta, alpha, tol=tol, max_iter=max_iter)
+    return _separation(data, lp, at, epsilon, steps, slope <= tol)
 
 
 def lp_svm(A: Any, y: Any, nu: float = 1.0, *, epsilon: float | None = None) -> Separation:
@@ -200,7 +242,7 @@ def kernel_nlpsvm(
     basis : array_like of int, optional
         Positions of the training points in Ā: by default all, in the reduced SVM (Lee & Mangasarian 2001) a random sample.
     method : callable
-        :func:`nlpsvm` or :func:`lp_svm`, or a function of (A, y, ν) that gives what one of these does.
+        :func:`nlpsvm`, :func:`code_4_1` or :func:`lp_svm`, or a function of (A, y, ν) that gives what one of these does.
     **parameters : float, int, array_like
         Of the method, such as ``delta``.
 
@@ -221,6 +263,23 @@ def kernel_nlpsvm(
     if not isinstance(plane, Separation):
         raise DataError(f"method gave {type(plane).__name__}, expected a Separation: pass nlpsvm or lp_svm")
     return KernelSurface(kernel, points[chosen], plane, labels * plane.w)
+
+
+def _started(A: Any, y: Any, nu: float, u0: Any, *, max_iter: int, **positive: float) -> tuple[Data, L1Program, Point]:
+    """The samples, (2.6) on them, and the point to start from, once all is checked."""
+    data = check_data(A, y)
+    for name, value in positive.items():
+        number(name, value, 0, such_as=0.1)
+    check_count(max_iter=max_iter)
+    lp = _linear_program(data, nu)
+    return data, lp, lp.at(np.sqrt(data.counts) * (np.ones(data.n) if u0 is None else vector("u0", u0, data.n)))
+
+
+def _separation(data: Data, lp: L1Program, at: Point, epsilon: float, steps: int, converged: bool) -> Separation:
+    """(2.15)."""
+    p, q, beta, xi = lp.primal(at, epsilon)
+    roots = np.sqrt(data.counts)
+    return Separation(_rule(data, p - q, beta[0]), xi / roots, at.u / roots, epsilon, steps, converged)
 
 
 def _linear_program(data: Data, nu: float) -> L1Program:

@@ -178,3 +178,15 @@ def armijo_step(lp: L1Program, at: Point, eps: float, delta: float, alpha: float
             return Step(there, length, slope > invisible)
         length /= 2
     return Step(at, 0.0, slope > invisible)
+
+
+def newton_steps(
+    lp: L1Program, at: Point, eps: float, delta: float, alpha: float, *, tol: float, max_iter: int
+) -> tuple[Point, int, float]:
+    """The loop of Code 4.1: full Newton steps until ‖∇f‖ ≤ tol, of which one more is taken. Also their number, and ‖∇f‖."""
+    steps, slope = 0, np.inf
+    while slope > tol and steps < max_iter:
+        gradient = lp.gradient(at, eps, alpha)
+        slope = float(np.linalg.norm(gradient))
+        at, steps = at.moved(1.0, lp.newton_direction(at, gradient, delta, alpha)), steps + 1
+    return at, steps, slope

@@ -44,7 +44,8 @@ TITLES = {
     "reduced_cplex_svm": "reduced CPLEX SVM",
 }
 METHODS: dict[str, tuple[Any, Grid]] = {
-    "nlpsvm": (NLPSVM(algorithm="printed"), {"nu": POWERS, "delta": DELTAS}),
+    "nlpsvm": (NLPSVM(algorithm="printed", doubling=True, max_iter=50), {"nu": POWERS, "delta": DELTAS}),
+    "code_4_1": (NLPSVM(algorithm="code", max_iter=50), {"nu": POWERS, "delta": DELTAS}),
     "cplex_svm": (
         L1SVM(weighting="sum", solver="highs", stop=DCA.default_rule),
         {"lam": [1.0 / (1.0 + nu) for nu in POWERS]},
