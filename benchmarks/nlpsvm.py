@@ -27,10 +27,11 @@ from joblib import Parallel, delayed
 
 import dcprog
 from benchmarks import run
-from dcprog.datasets import Dataset, available, load
+from dcprog.datasets import Dataset, available, generators, load
 from dcprog.methods.nlpsvm import Separation, lp_svm, nlpsvm
 from dcprog.models import l1_svm
-from dcprog.studies.papers.fung2004 import LINEAR, METHODS, NAME, TITLES, best, figures, folds, trained, tuned
+from dcprog.studies.papers.fung2004 import LINEAR
+from dcprog.studies.papers.fung_machines import METHODS, NAME, TITLES, best, figures, folds, trained, tuned
 from dcprog.studies.published import Entry, published
 
 
@@ -50,7 +51,7 @@ def _tests(part: Any, machine: Any, grid: Any) -> list[float]:
 
 def table_2(names: list[str], partitions: int, jobs: int) -> None:
     print(f"{'data':18}{'method':12}{'published':>10}{'by fold':>16}{'one choice':>16}{'hindsight':>16}")
-    for name, method in product(names, METHODS):
+    for name, method in product(names, ("nlpsvm", "code_4_1", "cplex_svm", "nsvm")):
         data = load(name)
         runs = np.array(Parallel(n_jobs=jobs)(delayed(correctness)(data, method, i) for i in range(partitions)))
         printed = published(NAME)[Entry("2", name, method, "test")].value
@@ -60,21 +61,8 @@ def table_2(names: list[str], partitions: int, jobs: int) -> None:
         print(f"{name:18}{TITLES[method]:12}{printed:10.1f}{means}", flush=True)
 
 
-def myeloma_like(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Section 4.1.1: 74 and 31 points, 7008 genes with a call of three levels, one of three coded, and a standardised value.
-
-    40 genes differ between the classes by 2.4 standard deviations.
-    """
-    rng = np.random.default_rng(seed)
-    y = np.repeat([1.0, -1.0], [74, 31])
-    level = rng.standard_normal((105, 7008)) + np.where(np.arange(7008) < 40, 1.2 * y[:, None], 0.0)
-    calls = np.digitize(level, [-0.4, 0.2])
-    value = np.exp(level + 0.3 * rng.standard_normal(level.shape))
-    return np.hstack([*(calls == k for k in range(3)), (value - value.mean(axis=0)) / value.std(axis=0)]), y
-
-
 def table_1() -> None:
-    X, y = myeloma_like()
+    X, y = generators.myeloma(seed=0)
     print(f"{'nu':>7}{'3.1':>9}{'features':>10}{'exact':>9}{'features':>10}{'working set':>13}   objectives")
     for nu in (2.0**-4, 1.0, 2.0**4):
         early, seconds = timed(nlpsvm, X, y, nu)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from data_sets import needs_data
 from scipy.io import savemat
+from sklearn.svm import LinearSVC
 
 from dcprog import datasets
 from dcprog.cli import main
@@ -19,7 +20,7 @@ from dcprog.studies.cells import Cell
 from dcprog.studies.execute import execute
 from dcprog.studies.machines import train
 from dcprog.studies.outputs import cells
-from dcprog.studies.papers import fortuna2005, fung2004, organs, weston2001, weston2003
+from dcprog.studies.papers import fortuna2005, fung2004, fung_machines, myeloma, organs, weston2001, weston2003
 from dcprog.studies.papers.trials import levelled
 from dcprog.studies.protocol import Grids
 from dcprog.studies.store import Store
@@ -79,7 +80,7 @@ def test_linear_classifiers_on_liver(tmp_path):
 
 def test_kernels_separate_what_no_plane_does(monkeypatch):
     """Table 3: a tenth of the points is basis enough; one choice of parameters for all folds."""
-    monkeypatch.setattr(fung2004, "POWERS", (0.125, 0.5, 2.0))
+    monkeypatch.setattr(fung_machines, "POWERS", (0.125, 0.5, 2.0))
     X = np.random.default_rng(0).standard_normal((80, 2))
     data = datasets.Dataset("quadrants", X, np.sign(X[:, 0] * X[:, 1]), ("a", "b"), "drawn")
     linear = fung2004.linear(data, "nsvm", 0)["quadrants"]
@@ -89,15 +90,33 @@ def test_kernels_separate_what_no_plane_does(monkeypatch):
     assert 0 < reduced["functions"] <= 8
 
 
+def test_one_point_of_the_myeloma_data_is_left_out(monkeypatch):
+    """Table 1: linear programs use few features, the quadratic one those that vary."""
+    monkeypatch.setitem(myeloma.GENES, "myeloma_350", 100)
+    for name in ("nlpsvm", "code_4_1"):
+        machine = fung_machines.METHODS[name][0]
+        monkeypatch.setitem(fung_machines.METHODS, name, (machine, {"nu": (0.25, 1.0), "delta": (0.1, 10.0)}))
+    found = {method: myeloma.left_out("myeloma_350", method, 7)["myeloma_350"] for method in myeloma.TABLE.methods}
+    assert all(line["test"] == 100.0 for line in found.values())
+    assert max(found[method]["features"] for method in ("nlpsvm", "code_4_1", "cplex_svm")) < 60 < found["nsvm"]["features"]
+    X, y = generators.myeloma(100, seed=0)
+    part = fung_machines.Fold(X[1:], y[1:], X[:1], y[:1], np.arange(10), np.arange(10, 104))
+    Z, T, V = myeloma.in_their_span(part)
+    assert pytest.approx(part.X @ part.X.T, abs=1e-8) == Z @ Z.T
+    assert Z @ T[0] == pytest.approx(part.X @ part.T[0], abs=1e-8)
+    whole, inside = (LinearSVC(C=0.1, dual=False, tol=1e-10).fit(points, part.y) for points in (part.X, Z))
+    assert V @ inside.coef_[0] == pytest.approx(whole.coef_[0], abs=1e-5)
+
+
 def test_parameters_are_those_of_all_folds_together():
-    assert fung2004.best([np.array([1.0, 0.8, 0.0]), np.array([0.0, 0.8, 1.0])]) == 1
-    assert fung2004.best([np.array([0.1, 0.2, 0.3]), np.array([0.2, 0.1, 0.0])]) == 0, "the first of several"
+    assert fung_machines.best([np.array([1.0, 0.8, 0.0]), np.array([0.0, 0.8, 1.0])]) == 1
+    assert fung_machines.best([np.array([0.1, 0.2, 0.3]), np.array([0.2, 0.1, 0.0])]) == 0, "the first of several"
 
 
 def test_folds_of_a_partition_test_every_point_once():
     X, y = generators.weston_linear(45, 8, seed=0)
     data = datasets.Dataset("toy", X, y, tuple("abcdefgh"), "drawn")
-    first, second = fung2004.folds(data, 0), fung2004.folds(data, 1)
+    first, second = fung_machines.folds(data, 0), fung_machines.folds(data, 1)
     for folds in (first, second):
         assert sum(len(part.labels) for part in folds) == 45
         for part in folds:

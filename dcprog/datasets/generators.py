@@ -26,6 +26,7 @@ __all__ = [
     "difficult",
     "highleyman",
     "lithuanian",
+    "myeloma",
     "organs",
     "sparse_polynomial",
     "weston_linear",
@@ -74,6 +75,24 @@ def weston_nonlinear(n: int, d: int = 52, seed: Seed = None) -> Samples:
     centres = np.where(y[:, None] > 0, [3.0, -3.0], [0.75, 3.0]) * rng.choice([-1.0, 1.0], (n, 1))
     X[:, :2] = centres + rng.standard_normal((n, 2))
     return X, y
+
+
+def myeloma(genes: int = 7008, relevant: int = 40, seed: Seed = None) -> Samples:
+    """Of the shape of the myeloma data, Fung & Mangasarian (2004), section 4.1.1: 74 and 31 points, four features a gene.
+
+    Each gene has a call of three levels, one of three coded, and a standardised value. Of the ``relevant`` first genes the
+    means differ between the classes by 2.4 standard deviations.
+
+    >>> X, y = myeloma(50, seed=0)
+    >>> X.shape, (y > 0).sum(), bool((X[:, :50] + X[:, 50:100] + X[:, 100:150] == 1).all())
+    ((105, 200), np.int64(74), True)
+    """
+    rng, genes, relevant = _start(105, seed), count("genes", genes, such_as=7008), count("relevant", relevant, 0, such_as=40)
+    y = np.repeat([1.0, -1.0], [74, 31])
+    level = rng.standard_normal((105, genes)) + np.where(np.arange(genes) < relevant, 1.2 * y[:, None], 0.0)
+    calls = np.digitize(level, [-0.4, 0.2])
+    value = np.exp(level + 0.3 * rng.standard_normal(level.shape))
+    return np.hstack([*(calls == k for k in range(3)), (value - value.mean(axis=0)) / value.std(axis=0)]), y
 
 
 def sparse_polynomial(n: int, target: str | float = "product", d: int = 10, seed: Seed = None) -> Samples:
