@@ -1,4 +1,4 @@
-"""``dcprog reproduce``: the tables of a paper beside the printed ones."""
+"""``dcprog reproduce``: the tables of a paper beside the printed ones, and its figures drawn anew."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ Solver = typer.Option(metavar="NAME", help="Of all methods that take one, as `re
 def reproduce(
     study: Annotated[str, typer.Argument(metavar="STUDY", help="neumann2005, …: `dcprog reproduce list` names them all.")],
     table: Annotated[list[str] | None, typer.Option(metavar="NUMBER,…", help="Only these tables. Default: all.")] = None,
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NUMBER,…", help="These figures, and no tables but those named. Default: none."),
+    ] = None,
     data: Annotated[list[str] | None, Data] = None,
     methods: Annotated[list[str] | None, Methods] = None,
     solver: Annotated[str | None, Solver] = None,
@@ -32,17 +36,19 @@ def reproduce(
     out: Out = None,
     json: Json = False,
 ) -> int:
-    """Compute the tables of a paper and set them beside the published figures.
+    """Compute the tables of a paper and set them beside the published values, or draw its figures anew.
 
     A * marks differences that the variance over the splits does not explain. Finished cells are kept in the output
-    directory, so that after Ctrl-C the same command goes on; it also gets a CSV file for each table, results.json and
-    report.html.
+    directory, so that after Ctrl-C the same command goes on; it also gets a CSV file for each table, SVG and PNG files for
+    each figure, results.json and report.html.
 
     Examples:
 
     - `dcprog reproduce neumann2005 --table 3,4 --jobs 2`
 
     - `dcprog reproduce neumann2005 --table 3 --data liver --methods fsv,svm --solver reference`
+
+    - `dcprog reproduce neumann2005 --figure 1,2`
     """
     from dcprog.cli import output
     from dcprog.cli.progress import watching
@@ -59,6 +65,7 @@ def reproduce(
             study,
             directory,
             tables=comma_separated(table),
+            figures=comma_separated(figure),
             data=comma_separated(data),
             methods=comma_separated(methods),
             solver=solver,
@@ -68,21 +75,34 @@ def reproduce(
         )
     with writing(directory):
         outputs.write_tables(found, directory)
+        pictures = _drawn(found, directory)
         outputs.write_json(found, directory / "results.json")
         page = report.write_reproduction(found, directory / "report.html")
     if json:
         print(output.to_json(outputs.summary(found)))
     else:
         _show(found)
-        print(f"Written to {directory}: a CSV file for each table, results.json, {page.name}")
+        names = [*pictures, *(["a CSV file for each table"] if found.parts else []), "results.json", page.name]
+        print(f"Written to {directory}: {', '.join(names)}")
     return 130 if found.interrupted else 1 if found.failures else 0
+
+
+def _drawn(found: Reproduction, directory: Path) -> list[str]:
+    """The names of the pictures that were written; without matplotlib there are none, and the report says so."""
+    from dcprog.errors import MissingExtraError
+    from dcprog.studies import outputs
+
+    try:
+        return [path.name for path in outputs.write_figures(found, directory)]
+    except MissingExtraError:
+        return []
 
 
 def _listed(name: str) -> dict[str, str]:
     from dcprog.studies import papers
 
     study = papers.find(name)
-    return {"study": name, "tables": ", ".join(study.tables), "paper": study.citation}
+    return {"study": name, "tables": ", ".join(study.tables), "figures": ", ".join(study.figures), "paper": study.citation}
 
 
 def _show(found: Reproduction) -> None:
@@ -106,12 +126,23 @@ def _show(found: Reproduction) -> None:
         output.table(shown, False)
         if part.table.note():
             print(part.table.note())
+    for one in found.figures:
+        print(f"Figure {one.illustration.number}: {one.illustration.title}. {one.illustration.said(one.found)}")
+    if found.parts:
+        _compare(found)
+    _problems(found)
+
+
+def _compare(found: Reproduction) -> None:
     compared = [row for row in found.rows if row.comparable]
     outside = sum(row.outside for row in compared)
     if compared:
         print(f"{outside} of {len(compared)} differences are more than the variance over the splits explains (*).")
     else:
         print("One run has no variance to judge the differences by.")
+
+
+def _problems(found: Reproduction) -> None:
     for remark in found.study.remarks:
         print(remark)
     for name, why in found.absent.items():

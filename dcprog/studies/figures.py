@@ -79,7 +79,7 @@ def errors(found: Mapping[str, Vector], drawn: Looks) -> Picture | None:
     """The mean error of each method with its standard error, over faint dots for the single splits."""
     if not found:
         return None
-    figure, (ax,) = _grid([""], height=1.3 + 0.34 * len(found))
+    figure, (ax,) = grid([""], height=1.3 + 0.34 * len(found))
     rows = np.arange(len(found))[::-1]
     for row, (method, values) in zip(rows, found.items(), strict=True):
         look = drawn[method]
@@ -91,7 +91,7 @@ def errors(found: Mapping[str, Vector], drawn: Looks) -> Picture | None:
     ax.set_axisbelow(True)
     said = "; ".join(f"{drawn[m].title} {v.mean():.1f} ± {standard_error(v):.1f} %" for m, v in found.items())
     caption = "Test error: mean over the splits with its standard error; in grey the error of each split."
-    return _picture(figure, caption, f"Test errors, mean ± standard error: {said}.")
+    return picture(figure, caption, f"Test errors, mean ± standard error: {said}.")
 
 
 def error_against_features(points: Sequence[Point], drawn: Looks, bars: str) -> Picture | None:
@@ -99,20 +99,20 @@ def error_against_features(points: Sequence[Point], drawn: Looks, bars: str) -> 
     names = list(dict.fromkeys(point.data for point in points))
     if not names:
         return None
-    figure, axes = _grid(names)
+    figure, axes = grid(names)
     for name, ax in zip(names, axes, strict=True):
         for point in points:
             if point.data == name:
                 _draw_point(ax, point, drawn[point.method])
         ax.set(xlabel="features", ylabel="error [%]")
-    _legend(figure, {point.method for point in points}, drawn)
+    legend(figure, {point.method for point in points}, drawn)
     hollow = "; hollow: as published" if any(point.paper for point in points) else ""
     said = "; ".join(
         f"{point.data}, {drawn[point.method].title}{', published' if point.paper else ''}: "
         f"{point.features:.1f} features, {point.error:.1f} %"
         for point in points
     )
-    return _picture(figure, f"Test error against number of features{hollow}; bars: {bars}.", f"Error and features. {said}.")
+    return picture(figure, f"Test error against number of features{hollow}; bars: {bars}.", f"Error and features. {said}.")
 
 
 def features_over_lambda(results: Mapping[Cell, Result], drawn: Looks) -> Picture | None:
@@ -158,7 +158,15 @@ def _mean_curve(lines: list[list[tuple[float, int]]]) -> Curve:
 def _lines(panels: Panels, x: str, y: str, caption: str, drawn: Looks, log: bool = False) -> Picture | None:
     if not panels:
         return None
-    figure, axes = _grid(list(panels))
+    figure = line_figure(panels, x, y, drawn, log)
+    methods = {method for curves in panels.values() for method in curves}
+    who = ", ".join(look.title for method, look in drawn.items() if method in methods)
+    return picture(figure, caption, f"{caption} Methods: {who}. Data: {', '.join(panels)}.")
+
+
+def line_figure(panels: Panels, x: str, y: str, drawn: Looks, log: bool = False) -> Any:
+    """A figure with axes for each panel, and a curve for each method in it."""
+    figure, axes = grid(list(panels))
     for curves, ax in zip(panels.values(), axes, strict=True):
         ax.set(xlabel=x, ylabel=y)
         if log:
@@ -167,10 +175,8 @@ def _lines(panels: Panels, x: str, y: str, caption: str, drawn: Looks, log: bool
             ax.plot(xs, ys, "-", marker=drawn[method].marker, markersize=4, color=drawn[method].colour)
             if band is not None:
                 ax.fill_between(xs, ys - band, ys + band, color=drawn[method].colour, alpha=0.2, linewidth=0)
-    methods = {method for curves in panels.values() for method in curves}
-    _legend(figure, methods, drawn)
-    who = ", ".join(look.title for method, look in drawn.items() if method in methods)
-    return _picture(figure, caption, f"{caption} Methods: {who}. Data: {', '.join(panels)}.")
+    legend(figure, {method for curves in panels.values() for method in curves}, drawn)
+    return figure
 
 
 def _on_log_axis(ax: Any, curves: Mapping[str, Curve], drawn: Looks) -> dict[str, Curve]:
@@ -185,11 +191,11 @@ def _on_log_axis(ax: Any, curves: Mapping[str, Curve], drawn: Looks) -> dict[str
     return {method: Curve(curve.x, np.where(curve.y == 0, floor, curve.y)) for method, curve in curves.items()}
 
 
-def _grid(names: Sequence[str], height: float = 3.2) -> tuple[Any, list[Any]]:
+def grid(names: Sequence[str], height: float = 3.2, columns: int | None = None) -> tuple[Any, list[Any]]:
     """A figure with axes for each name, which is a title as it stands: a $ in it is no formula."""
     from matplotlib.figure import Figure
 
-    columns = min(COLUMNS if len(names) <= 2 * COLUMNS else MOST_COLUMNS, len(names))
+    columns = columns or min(COLUMNS if len(names) <= 2 * COLUMNS else MOST_COLUMNS, len(names))
     rows = -(-len(names) // columns)
     width = {1: 7.5, 2: 9.2, 3: 11.5}[columns]
     figure = Figure(figsize=(width, height * rows), layout="constrained")
@@ -199,24 +205,25 @@ def _grid(names: Sequence[str], height: float = 3.2) -> tuple[Any, list[Any]]:
     return figure, axes
 
 
-def _legend(figure: Any, methods: set[str], drawn: Looks) -> None:
+def legend(figure: Any, methods: set[str], drawn: Looks) -> None:
     """Below the axes, in as many columns as the figure is wide enough for; the figure grows by its height."""
     from matplotlib.lines import Line2D
 
     shown = [look for method, look in drawn.items() if method in methods]
     handles = [Line2D([], [], marker=look.marker, color=look.colour, label=look.title) for look in shown]
     for columns in range(len(handles), 0, -1):
-        legend = figure.legend(handles=handles, loc="outside lower center", ncols=columns)
-        for text in legend.get_texts():
+        below = figure.legend(handles=handles, loc="outside lower center", ncols=columns)
+        for text in below.get_texts():
             text.set_parse_math(False)
-        box = legend.get_window_extent()
+        box = below.get_window_extent()
         if box.width <= 0.95 * figure.bbox.width or columns == 1:
             break
-        legend.remove()
+        below.remove()
     figure.set_figheight(figure.get_figheight() + box.height / figure.dpi)
 
 
-def _picture(figure: Any, caption: str, alt: str) -> Picture:
+def picture(figure: Any, caption: str, alt: str) -> Picture:
+    """A figure of matplotlib as an SVG."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
     uri = "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()

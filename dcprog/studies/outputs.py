@@ -1,4 +1,4 @@
-"""A reproduction as files: one CSV a table, and one JSON of everything."""
+"""A reproduction as files: one CSV a table, one SVG and one PNG a figure, and one JSON of everything."""
 
 from __future__ import annotations
 
@@ -72,6 +72,18 @@ def _values(row: Row | None) -> list[Any]:
     return ["" if found[key] is None else found[key] for key in ("paper", "ours", "difference", "outside")]
 
 
+def write_figures(reproduction: Reproduction, directory: Path) -> list[Path]:
+    """``figure1.svg`` and ``figure1.png``, …, of the trials that are finished."""
+    written = []
+    for one in reproduction.figures:
+        if one.found:
+            figure = one.illustration.draw(one.found, one.illustration.titles)
+            for ending in ("svg", "png"):
+                written.append(directory / f"figure{one.illustration.number}.{ending}")
+                figure.savefig(written[-1], dpi=150, metadata={"Date": None} if ending == "svg" else None)
+    return written
+
+
 def summary(reproduction: Reproduction) -> dict[str, Any]:
     """Everything but the cells, as plain types."""
     return {
@@ -84,6 +96,7 @@ def summary(reproduction: Reproduction) -> dict[str, Any]:
         "absent": reproduction.absent,
         "failures": {str(cell): why for cell, why in reproduction.failures.items()},
         "rows": [row.to_dict() for row in reproduction.rows],
+        "figures": {one.illustration.number: one.found for one in reproduction.figures},
     }
 
 

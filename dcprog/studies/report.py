@@ -9,6 +9,7 @@ import numpy as np
 
 import dcprog
 from dcprog.errors import MissingExtraError
+from dcprog.plots import require_matplotlib
 from dcprog.studies import figures
 from dcprog.studies.cells import Cell
 from dcprog.studies.compare import Comparison
@@ -52,7 +53,7 @@ def write_reproduction(reproduction: Reproduction, path: Path) -> Path:
         *(paragraph(f"{name}: {why}") for name, why in reproduction.absent.items()),
         *_problems(reproduction.failures, reproduction.interrupted),
         *(_printed(reproduction, part) for part in reproduction.parts),
-        *_drawn(lambda: _reproduced(reproduction)),
+        *_drawn(lambda: [*_redrawn(reproduction), *_reproduced(reproduction)]),
     ]
     return _write(path, f"{study.name}: published and reproduced", body)
 
@@ -171,6 +172,20 @@ def _compared(comparison: Comparison, found: Sequence[Finding]) -> list[Picture 
         figures.features_over_lambda(comparison.results, drawn),
         figures.convergence(comparison.results, drawn),
     ]
+
+
+def _redrawn(reproduction: Reproduction) -> list[Picture]:
+    """The paper's figures."""
+    pictures = []
+    for one in reproduction.figures:
+        figure = one.illustration
+        if one.found:
+            require_matplotlib()
+            caption = f"Figure {figure.number}: {figure.title}. {figure.said(one.found)}"
+            methods = ", ".join(dict.fromkeys(figure.method_title(m) for by in one.found.values() for m in by))
+            alt = f"{caption} Methods: {methods}. Panels: {', '.join(one.found)}."
+            pictures.append(figures.picture(figure.draw(one.found, figure.titles), caption, alt))
+    return pictures
 
 
 def _reproduced(reproduction: Reproduction) -> list[Picture | None]:

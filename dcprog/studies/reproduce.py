@@ -1,4 +1,4 @@
-"""The tables of a paper: computed, and set beside the printed ones."""
+"""The tables of a paper, computed and set beside the printed ones, and its figures drawn anew."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dcprog.solvers.registry import check_name
 from dcprog.studies import papers
 from dcprog.studies.cells import Cell, Result, Task
 from dcprog.studies.execute import Watch, execute, unwatched
+from dcprog.studies.illustration import Found, Illustration
 from dcprog.studies.store import Store
 from dcprog.studies.study import Row, Study, Table
 
@@ -25,8 +26,16 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Redrawn:
+    """A figure, and what its trials found as far as they are finished."""
+
+    illustration: Illustration
+    found: Found
+
+
+@dataclass(frozen=True)
 class Reproduction:
-    """The rows of every table, as far as computed, and what is missing and why."""
+    """The rows of every table, as far as computed, the figures, and what is missing and why."""
 
     study: Study
     parts: tuple[Part, ...]
@@ -35,6 +44,7 @@ class Reproduction:
     failures: dict[Cell, str]
     absent: dict[str, str]
     interrupted: bool
+    figures: tuple[Redrawn, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -49,6 +59,7 @@ def reproduce(
     out: str | Path,
     *,
     tables: Sequence[str] | None = None,
+    figures: Sequence[str] | None = None,
     data: Sequence[str] | None = None,
     methods: Sequence[str] | None = None,
     solver: str | None = None,
@@ -56,7 +67,7 @@ def reproduce(
     dask: str | None = None,
     watch: Watch = unwatched,
 ) -> Reproduction:
-    """Compute the tables of ``study``; finished cells are kept in ``out``, and taken from there.
+    """Compute tables or figures of ``study``; finished cells are kept in ``out``, and taken from there.
 
     Parameters
     ----------
@@ -64,8 +75,10 @@ def reproduce(
         A name that ``dcprog.studies.papers.NAMES`` lists.
     out : path
         A new or empty directory, or that of an earlier run.
-    tables, data, methods : sequences of str, optional
-        By default everything; data sets that are not here are left out then.
+    tables, figures : sequences of str, optional
+        By default all tables and no figure; if figures are named, the tables that are named with them.
+    data, methods : sequences of str, optional
+        By default everything; data sets that are not here are left out then. Panels of figures are data here.
     solver : str, optional
         Of all methods that take one, such as ``"reference"``; by default each as it stands in
         :data:`dcprog.studies.methods.METHODS`.
@@ -75,13 +88,15 @@ def reproduce(
         Address of a Dask scheduler to compute on instead.
     """
     paper = papers.find(study)
-    tables, data, methods = _listed(tables), _listed(data), _listed(methods)
-    chosen = [paper.table(number) for number in tables] if tables else list(paper.tables.values())
+    tables, figures, data, methods = _listed(tables), _listed(figures), _listed(data), _listed(methods)
+    drawn = [paper.figure(number) for number in figures or ()]
+    chosen = [paper.table(number) for number in tables or ()] if tables or drawn else list(paper.tables.values())
     if solver is not None:
         check_name(solver)
         chosen = [table.with_solver(solver) for table in chosen]
-    known_data = _names("data set", data, [name for table in chosen for name in table.data])
-    known_methods = _names("method", methods, [name for table in chosen for name in table.methods])
+    wanted: list[Table | Illustration] = [*chosen, *drawn]
+    known_data = _names("data set", data, [name for item in wanted for name in item.data])
+    known_methods = _names("method", methods, [name for item in wanted for name in item.methods])
     absent = _absent(chosen, known_data, required=bool(data))
     parts = tuple(
         Part(
@@ -94,11 +109,17 @@ def reproduce(
     tasks: dict[Cell, Task] = {}
     for part in parts:
         tasks.update((task.cell, task) for task in part.table.tasks(part.data, part.methods))
+    named = [([p for p in one.data if p in known_data], [m for m in one.methods if m in known_methods]) for one in drawn]
+    for one, (panels, by) in zip(drawn, named, strict=True):
+        tasks.update((task.cell, task) for task in one.tasks(panels, by))
     if not tasks:
         raise DataError(f"there is nothing to compute: {_nothing(absent)}")
     outcome = execute(list(tasks.values()), Store(Path(out), study), n_jobs=n_jobs, dask=dask, watch=watch)
     rows = tuple(row for part in parts for row in part.table.rows(outcome.results, part.data, part.methods))
-    return Reproduction(paper, parts, rows, outcome.results, outcome.failures, absent, outcome.interrupted)
+    redrawn = tuple(
+        Redrawn(one, one.found(outcome.results, panels, by)) for one, (panels, by) in zip(drawn, named, strict=True)
+    )
+    return Reproduction(paper, parts, rows, outcome.results, outcome.failures, absent, outcome.interrupted, redrawn)
 
 
 def _listed(names: Sequence[str] | str | None) -> list[str] | None:

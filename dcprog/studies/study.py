@@ -9,6 +9,7 @@ from typing import Any
 
 from dcprog.errors import DataError, unknown_name
 from dcprog.studies.cells import Cell, Result, Task
+from dcprog.studies.illustration import Illustration
 from dcprog.studies.published import Entry, Figure, published
 
 EXPLAINED = 2.0
@@ -122,14 +123,20 @@ def why_absent(load: Callable[[str], Any], data: str) -> str | None:
 
 @dataclass(frozen=True)
 class Study:
-    """A paper: its name here, how to cite it, its tables by number, and remarks, as on data that are not available."""
+    """A paper: its name here, how to cite it, tables by number, remarks, as on data that are not available, and figures."""
 
     name: str
     citation: str
     tables: Mapping[str, Table]
     remarks: tuple[str, ...] = field(default=())
+    figures: Mapping[str, Illustration] = field(default_factory=dict)
 
     def table(self, number: str) -> Table:
         if number not in self.tables:
             raise unknown_name(f"table of {self.name}", number, self.tables)
         return self.tables[number]
+
+    def figure(self, number: str) -> Illustration:
+        if number not in self.figures:
+            raise unknown_name(f"figure of {self.name}", number, self.figures)
+        return self.figures[number]

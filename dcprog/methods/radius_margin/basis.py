@@ -54,6 +54,8 @@ class Basis(Classifier):
     stopped: Stopped
     held: bool
     """Whether ‖S‖ was held, since the bound preferred S = 0."""
+    path: tuple[Matrix, ...] = ()
+    """S at the start and after each iteration."""
 
     @property
     def bound(self) -> RadiusMargin:
@@ -151,7 +153,9 @@ def optimal_basis(
     found = descend_to_features(bound_at, S.ravel(), max_iter, nothing, lambda s: singular(s.reshape(m, m), rcond))
     S = found.x.reshape(m, m)
     machine = train(replace(data, X=Y @ S, names=None), None, kernel, ridge=ridge, solver=solver)
-    return Basis(mean, W, S, machine, start, found.values, found.stopped, found.held)
+    return Basis(
+        mean, W, S, machine, start, found.values, found.stopped, found.held, tuple(x.reshape(m, m) for x in found.path)
+    )
 
 
 def principal_directions(centred: Matrix, m: int) -> Matrix:

@@ -40,11 +40,12 @@ class Stopped(str, Enum):
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """The last point, the values at the start and after each iteration, and why there are no more."""
+    """The last point, the values and points at the start and after each iteration, and why there are no more."""
 
     x: Vector
     values: tuple[float, ...]
     stopped: Stopped
+    path: tuple[Vector, ...] = ()
     held: bool = False
     """Whether ‖x‖ was held."""
 
@@ -77,7 +78,8 @@ def descend_to_features(
         return value, (rho / length) * (gradient - (gradient @ u) * u)
 
     found = descend(held, start, max_iter, singular)
-    return Descent(found.x * (rho / float(np.linalg.norm(found.x))), found.values, found.stopped, held=True)
+    path = tuple(x * (rho / float(np.linalg.norm(x))) for x in found.path)
+    return Descent(path[-1], found.values, found.stopped, path, held=True)
 
 
 def descend(f: Smooth, start: Vector, max_iter: int, singular: Callable[[Vector], bool] = lambda x: False) -> Descent:
@@ -88,15 +90,15 @@ def descend(f: Smooth, start: Vector, max_iter: int, singular: Callable[[Vector]
     >>> descent.x.round(6) + 0.0, descent.values[0], str(descent.stopped)
     (array([0., 0.]), 25.0, 'converged')
     """
-    values, last, stopped = [f(start)[0]], start, Stopped.CONVERGED
+    values, path, stopped = [f(start)[0]], [start], Stopped.CONVERGED
 
     def accept(intermediate_result: OptimizeResult) -> None:
-        nonlocal last, stopped
+        nonlocal stopped
         if singular(intermediate_result.x):
             stopped = Stopped.SINGULAR
             raise StopIteration
         values.append(float(intermediate_result.fun))
-        last = intermediate_result.x.copy()
+        path.append(intermediate_result.x.copy())
         if len(values) > max_iter:
             stopped = Stopped.ITERATION_LIMIT
             raise StopIteration
@@ -109,4 +111,4 @@ def descend(f: Smooth, start: Vector, max_iter: int, singular: Callable[[Vector]
         raise
     except DCProgError:  # not at the start, which was evaluated above
         stopped = Stopped.OUT_OF_RANGE
-    return Descent(last, tuple(values), stopped)
+    return Descent(path[-1], tuple(values), stopped, tuple(path))

@@ -8,31 +8,20 @@ neither basis makes any error on new points, as 50 copies tell all, and on Banan
 
 from __future__ import annotations
 
-import numpy as np
-
-from dcprog.datasets import generators
 from dcprog.methods.radius_margin import Gaussian, optimal_basis
 from dcprog.studies.cells import generator
+from dcprog.studies.papers import bound_by_iteration
+from dcprog.studies.papers.bound_by_iteration import NAME, WIDTH, draw_points
 from dcprog.studies.papers.trials import Lines, Trials
 from dcprog.studies.study import Study
-from dcprog.typing import Matrix, Vector
 
-NAME = "fortuna2005"
-WIDTH = {"difficult": 10.0, "banana": 100.0, "highleyman": 5.0, "lithuanian": 20.0}
-SPREAD = {"banana": {"spread": 17.0}, "lithuanian": {"spread": 6.0}}
 TITLES = {"basis": "learned basis", "pca": "PCA"}
-
-
-def draw(name: str, n: int, rng: np.random.Generator) -> tuple[Matrix, Vector]:
-    """Points of a set, with the spread that the table was run with."""
-    samples: tuple[Matrix, Vector] = getattr(generators, name)(n, seed=rng, **SPREAD.get(name, {}))
-    return samples
 
 
 def learned(data: str, method: str, trial: int) -> Lines:
     """50 points a class, PCA to 10 dimensions, then S; mistakes on 1000 points."""
     rng = generator(NAME, "1", data, trial)
-    (X, y), (T, labels) = draw(data, 100, rng), draw(data, 1000, rng)
+    (X, y), (T, labels) = draw_points(data, 100, rng), draw_points(data, 1000, rng)
     basis = optimal_basis(X, y, 10, Gaussian(WIDTH[data]), ridge=1.0)
     if method == "basis":
         machine, Z = basis.machine, basis.transform(T)
@@ -58,4 +47,5 @@ STUDY = Study(
     "Fortuna & Capson, An Optimal Basis for Feature Extraction with SVM Classification using the Radius–Margin Bound (2005)",
     {table.number: table for table in TABLES},
     ("Margins and bounds are of another machine, with squared errors: their levels differ, compare the two methods.",),
+    {figure.number: figure for figure in bound_by_iteration.FIGURES},
 )

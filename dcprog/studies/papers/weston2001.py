@@ -13,6 +13,7 @@ from dcprog.datasets.generators import weston_linear
 from dcprog.methods.filters import fisher_score, kolmogorov_smirnov_score, pearson_score
 from dcprog.methods.radius_margin import Linear, r2w2, train
 from dcprog.studies.cells import generator
+from dcprog.studies.papers.learning_curves import FIGURE_2001
 from dcprog.studies.papers.trials import LEVELLED, Drawn, Lines, Trials, drawn, levelled, random_split, wrong
 from dcprog.studies.study import Study
 from dcprog.typing import Indices, Matrix, Vector
@@ -93,4 +94,5 @@ STUDY = Study(
     "Weston, Mukherjee, Chapelle, Pontil, Poggio & Vapnik, NIPS 13 (2001), 668–674",
     {table.number: table for table in TABLES},
     ("Faces, pedestrians, and B against T cells are left out: the data are not at hand.",),
+    {"1": FIGURE_2001},
 )

@@ -18,6 +18,7 @@ from dcprog.methods.radius_margin import Linear, r2w2, r2w2_path
 from dcprog.methods.zero_norm import arom_features, corr_features, l1_updates, retrain, rfe_features
 from dcprog.models import separating_fsv
 from dcprog.studies.cells import generator
+from dcprog.studies.papers.learning_curves import FIGURE_2003
 from dcprog.studies.papers.trials import LEVELLED, Drawn, Lines, Trials, drawn, levelled, random_split, wrong
 from dcprog.studies.study import Study
 from dcprog.typing import Indices, Matrix, Vector
@@ -175,4 +176,5 @@ STUDY = Study(
     NAME,
     "Weston, Elisseeff, Schölkopf & Tipping, JMLR 3 (2003), 1439–1461",
     {table.number: table for table in TABLES},
+    figures={"1": FIGURE_2003},
 )
