@@ -7,7 +7,7 @@ with our gradients, which are exact, it does so only where ε is too long for th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import product
 from typing import Any
@@ -67,11 +67,11 @@ def by_iteration(panel: str, method: str, trial: int) -> Result:
     return dict(curves)
 
 
-def learned(X: Any, y: Any, Y: Any, kernel: Gaussian) -> list[np.ndarray]:
+def learned(X: Any, y: Any, Y: Any, kernel: Gaussian) -> list[Matrix]:
     return list(optimal_basis(X, y, 10, kernel, ridge=1.0).path)
 
 
-def without_end(step: float, X: Any, y: Any, Y: Any, kernel: Gaussian) -> list[np.ndarray]:
+def without_end(step: float, X: Any, y: Any, Y: Any, kernel: Gaussian) -> list[Matrix]:
     """(17), by ∂T/∂S = Y' ∂T/∂Z of the points Z = YS."""
     path = [np.eye(Y.shape[1])]
     bound = bound_of_points(y, kernel, 1.0, radius_margin, "auto", Y)
@@ -81,7 +81,11 @@ def without_end(step: float, X: Any, y: Any, Y: Any, kernel: Gaussian) -> list[n
     return path
 
 
-METHODS = {"basis": learned, "short_steps": partial(without_end, SHORT), "long_steps": partial(without_end, LONG)}
+METHODS: dict[str, Callable[..., list[Matrix]]] = {
+    "basis": learned,
+    "short_steps": partial(without_end, SHORT),
+    "long_steps": partial(without_end, LONG),
+}
 
 
 def draw(found: Found, titles: Mapping[str, str]) -> Any:
