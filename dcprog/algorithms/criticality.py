@@ -271,12 +271,8 @@ class Criticality:
         c, p, m = self.compiled, self.compiled.subproblem, following.multipliers
         assert m is not None
         z = c.lift(state.x)
-        slope = p.c.copy()
-        slope[: c.n] = c.f.slope(state.x, m.u)
-        terms = np.abs(slope)
+        slope, terms = c.model_slope(z, m.u), c.lifting.slope_size(z)
         terms[: c.n] = c.f.gradient_size(state.x)
-        if p.smooth is not None:
-            slope += p.smooth.gradient(z)
         residual, least, complementarity = slope, terms, 0.0
         kinks = envelopes(p) if p.m else None
         rows = m.rows if kinks is None else kinks.duals(slope, z)  # those at x itself, and not at the next point

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Real
 from typing import Any, Protocol
 
@@ -24,7 +25,7 @@ from dcprog.program.curvature.compiled import Implied, intersected
 from dcprog.program.dc_reader import DCReader
 from dcprog.program.dc_rows import DCRows
 from dcprog.program.expressions import Parts, take_apart
-from dcprog.program.merged import Merged
+from dcprog.program.merged import Merged, Side
 from dcprog.typing import Indices, Vector
 
 
@@ -153,6 +154,19 @@ class Compiled:
         c: Vector = self.subproblem.c.copy()
         c[: self.n] -= u
         return c
+
+    def model_slope(self, z: Vector, u: Vector) -> Vector:
+        """∇(g − ⟨u, ·⟩) at z in all variables of the subproblem, u ∈ ∂h(x); common parts of g and h cancel first."""
+        slope = self.lifting.slope(z)
+        slope[: self.n] += self.f.slope(z[: self.n], u)
+        if self.subproblem.smooth is not None:
+            slope += self.subproblem.smooth.gradient(z)
+        return slope
+
+    @cached_property
+    def lifting(self) -> Side:
+        """What epigraphs put into the subproblem beside the linear and quadratic terms of g, as the t² of max(x, 0)²."""
+        return self.f.g.within(self.subproblem.c, self.subproblem.Q)
 
 
 def _within(problem: ConvexProblem, implied: Implied) -> ConvexProblem:

@@ -15,11 +15,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from dcprog.convex.tape import Tape, TapeBatch, batch
 from dcprog.convex.terms import FunctionTerm, SmoothSum, SmoothTerm
 from dcprog.program.expressions import BoundFunction, Parts
 from dcprog.typing import Sparse, Vector
+
+SAME = 1e-12
+"""Coefficients that differ by this share of the largest are the same."""
 
 
 class Evaluation(NamedTuple):
@@ -61,8 +65,28 @@ class Side:
         return cls(quadratic.constant, quadratic.c(parts.n), quadratic.Q(parts.n), tapes, others, rest)
 
     def slope(self, x: Vector) -> Vector:
-        """c + Qx."""
-        return self.c if self.Q is None else self.c + self.Q @ x
+        """c + Qx, a new array."""
+        return self.c.copy() if self.Q is None else self.c + self.Q @ x
+
+    def slope_size(self, x: Vector) -> Vector:
+        """The sizes of the terms of c + Qx."""
+        return np.abs(self.c) if self.Q is None else np.abs(self.c) + abs(self.Q) @ np.abs(x)
+
+    def within(self, c: Vector, Q: Sparse | None) -> Side:
+        """What a linear cost c and a matrix Q of more variables have beyond the linear and quadratic terms of this side."""
+        N, n = len(c), len(self.c)
+        if n == N:
+            return Side(0.0, np.zeros(n), None, [], [], SmoothSum([], n))
+        linear, rest = c.copy(), Q
+        linear[:n] -= self.c
+        linear[np.abs(linear) <= SAME * float(np.abs(self.c).max(initial=0.0))] = 0.0
+        if self.Q is not None:
+            own = sp.csc_array(sp.block_diag([self.Q, sp.csc_array((N - n, N - n))]))
+            rest = _difference(Q, own)
+        if rest is not None and self.Q is not None:
+            rest.data[np.abs(rest.data) <= SAME * np.abs(self.Q.data).max(initial=0.0)] = 0.0
+            rest.eliminate_zeros()
+        return Side(0.0, linear, rest, [], [], SmoothSum([], N))
 
     def quadratic(self, x: Vector) -> float:
         """c'x + ½x'Qx."""
