@@ -70,7 +70,8 @@ class Side:
 
     def slope_size(self, x: Vector) -> Vector:
         """The sizes of the terms of c + Qx."""
-        return np.abs(self.c) if self.Q is None else np.abs(self.c) + abs(self.Q) @ np.abs(x)
+        sizes: Vector = np.abs(self.c)
+        return sizes if self.Q is None else sizes + abs(self.Q) @ np.abs(x)
 
     def within(self, c: Vector, Q: Sparse | None) -> Side:
         """What a linear cost c and a matrix Q of more variables have beyond the linear and quadratic terms of this side."""
