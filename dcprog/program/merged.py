@@ -66,7 +66,8 @@ class Side:
 
     def slope(self, x: Vector) -> Vector:
         """c + Qx, a new array."""
-        return self.c.copy() if self.Q is None else self.c + self.Q @ x
+        slope: Vector = self.c.copy() if self.Q is None else self.c + self.Q @ x
+        return slope
 
     def slope_size(self, x: Vector) -> Vector:
         """The sizes of the terms of c + Qx."""
