@@ -10,6 +10,8 @@ import dcprog
 from dcprog import DCProgram, Status
 from dcprog.algorithms.further import farther
 from dcprog.convex.certificate import violation
+from dcprog.convex.scaling import scaling_of
+from dcprog.functions import GroupNorm
 from dcprog.testing import criticality
 
 
@@ -100,3 +102,23 @@ def test_a_slope_next_to_nothing_makes_no_unit_of_it(epsilon):
     result = dcprog.solve(DCProgram(m, g=m.y**2 + noise, h=m.x**2 + noise))
     assert result.success
     assert result.objective == pytest.approx(-4.0)
+
+
+@pytest.mark.parametrize("factor", [1e-10, 1e-8, 1e-6, 1e6, 1e8])
+def test_the_top_of_a_kink_has_the_unit_of_what_is_below_it(factor):
+    """Of norms and maxima of 1e-7 the epigraph variable counted as 1, and points that are 1e-4 of f off were certified."""
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var([0, 1, 2], bounds=(-3, 3), initialize=0.5)
+    x, y, z = m.x.values()
+    m.row = pyo.Constraint(expr=x + y + z <= 2)
+    norms = GroupNorm([[0, 1], [2]], [factor, 2 * factor])(m.x)
+    maximum = dcprog.maximum(factor * (x - y), factor * (y + z - 1), 0)
+    program = DCProgram(m, g=norms + maximum - factor * x, h=factor * abs(x + 0.3 * y))
+    p = program.compiled.subproblem
+    scaling = scaling_of(p, p.c, program.compiled.lift(np.full(3, 0.5)))
+    assert scaling is not None
+    assert (scaling.column[3:] >= factor).all()
+    assert (scaling.column[3:] <= 30 * factor).all()
+    result = dcprog.solve(program)
+    assert result.success
+    assert criticality(program, result.x) <= 1e-6 * factor

@@ -16,8 +16,10 @@ import numpy as np
 from dcprog.algorithms.criticality import ROUNDING, Certificate, Criticality
 from dcprog.algorithms.endings import AlgorithmStopped
 from dcprog.algorithms.further import further
+from dcprog.algorithms.lighter import Lighter, lighter
 from dcprog.algorithms.result import State, Status
 from dcprog.program.gradients import wrong_gradient, wrong_hessian
+from dcprog.typing import Vector
 
 if TYPE_CHECKING:
     from dcprog.algorithms.base import Algorithm
@@ -36,6 +38,8 @@ class Course:
     def __init__(self, algorithm: Algorithm) -> None:
         self.algorithm, self.compiled = algorithm, algorithm.program.compiled
         self._idle = self._short = 0
+        self._lighter: Lighter | None = None
+        self._is_lighter_known = False
 
     def states(self, state: State) -> Iterator[State]:
         """From the first state on."""
@@ -143,8 +147,18 @@ class Course:
         self._short = self._short + 1 if short else max(self._short - 2, 0)
         if self._short <= patience:
             return following
-        x = further(self.compiled, state.x, following.x)
+        x = self._lower(following, further(self.compiled, state.x, following.x))
         return following if x is following.x else self.algorithm.moved(following, x)
+
+    def _lower(self, following: State, x: Vector) -> Vector:
+        """``x``, or where a step with less curvature in both g and h leads from ``following``, if f is lower there."""
+        if not self._is_lighter_known:
+            self._lighter, self._is_lighter_known = lighter(self.compiled), True
+        if self._lighter is None:
+            return x
+        algorithm = self.algorithm
+        there = self._lighter.step(following.x, algorithm.subgradient(following.x), algorithm.seconds_left())
+        return x if there is None or not algorithm.f(there) < algorithm.f(x) else there
 
     def _criticality(self) -> Criticality:
         return Criticality(self.compiled, self.algorithm.dispatcher.units.column, self.algorithm.tol)

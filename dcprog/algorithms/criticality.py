@@ -41,7 +41,9 @@ from dcprog.typing import Mask, Vector
 ROUNDING = 32 * float(np.finfo(float).eps)
 EVERY_COLUMN = 1e-3
 AT_BOUND = 1e-9
-"""So near to its bound, in its unit, a variable is at it."""
+"""So near to its bound, in its unit, a variable is at it, and"""
+NEAR_BOUND = 1e-8
+"""so near in its size D: an interior point stays that far away."""
 SHORT = 1e-2
 """Steps below this share of the variables' sizes, that bring less than this share of the variation of f, are lengthened."""
 NOISE = 0.1
@@ -225,7 +227,7 @@ class Criticality:
         """The columns that nothing hides: r is small for its own terms, or what it could bring is rounding."""
         size, p = np.abs(around.residual), self.compiled.subproblem
         distance = np.where(around.residual > 0, around.z - p.lower, p.upper - around.z)
-        held = distance <= AT_BOUND * self.unit
+        held = distance <= np.maximum(AT_BOUND * self.unit, NEAR_BOUND * around.D)
         visible: Mask = held | (size <= EVERY_COLUMN * around.least) | (size * around.D <= ROUNDING * around.T)
         if visible.all():
             return visible

@@ -88,10 +88,15 @@ def scaling_of(p: ConvexProblem, c: Vector, start: Vector | None, always: bool =
     """
     rows = sp.csc_array(sp.vstack([p.A, _constraint_gradients(p, start)]) if p.constraints else p.A)
     H, slopes = _curvature(p, start), _slopes(p, c, start)
-    if not always and _in_range(_largest(slopes)) and _well_scaled(rows) and _well_scaled(H):
+    well = _in_range(_largest(slopes)) and _well_scaled(rows) and _well_scaled(H)
+    if not always and well and all(map(_in_range, _below_tops(p, c, rows, np.ones(p.n)))):
         return None
     rows, H = abs(rows), abs(H)
-    row, column = _ruiz(rows, H, _natural(p, H, slopes, start))
+    natural = _natural(p, H, slopes, start)
+    row, column = _ruiz(rows, H, natural)
+    below = _below_tops(p, c, rows, column)
+    if (foreign := (below > 0) & ((below < column / TYPICAL) | (below > column * TYPICAL))).any():
+        row, column = _ruiz(rows, H, np.where(foreign, below, natural))
     largest = max(_largest(slopes * column), _largest((sp.diags_array(column) @ H @ sp.diags_array(column)).data))
     cost = float(_powers_of_two(np.array([1.0 / largest if largest > 0 else 1.0]))[0])
     return Scaling(row[: p.m], column, row[p.m :], cost)
@@ -228,6 +233,20 @@ def _has_a_large_entry(entries: Indices, small: Indices, zero: Mask) -> bool:
     lines = len(entries)
     low, none = np.bincount(small, minlength=lines), np.bincount(small[zero], minlength=lines)
     return bool(((low < entries) | (none == entries)).all())
+
+
+def _below_tops(p: ConvexProblem, c: Vector, rows: Sparse, column: Vector) -> Vector:
+    """For each free variable t with a cost, in the rows f(x) ≤ t that say what it is: how large f is for units ``column`` of
+    the others. 0 for all other variables. The entry of t itself keeps a row in the range, however small f is."""
+    below = np.zeros(p.n)
+    tops = np.flatnonzero((c != 0) & np.isneginf(p.lower) & np.isposinf(p.upper))
+    if tops.size:
+        entries, others = sp.csr_array(abs(rows)), np.where(np.isin(np.arange(p.n), tops), 0.0, column)
+        beside = _largest_of_each(entries, others)
+        own = sp.csc_array(entries[:, tops])
+        own.eliminate_zeros()
+        below[tops] = _largest_of_each(own._with_data(1.0 / own.data), beside)
+    return below
 
 
 def _slopes(p: ConvexProblem, c: Vector, start: Vector | None) -> Vector:

@@ -116,8 +116,8 @@ def _norm(roots: Sequence[Root]) -> tuple[float, ConvexFunction, Indices]:
     A, b = _matrix(rows, names)
     if len(roots) == 1:
         return roots[0].weight, of_affine(NORM if len(rows) > 1 else ABSOLUTE, A, b), names
-    sizes = tuple(len(r.forms) + (r.d > 0) for r in roots)
-    return 1.0, of_affine(_grouped(sizes, tuple(r.weight for r in roots)), A, b), names
+    sizes, largest = tuple(len(r.forms) + (r.d > 0) for r in roots), max(r.weight for r in roots)
+    return largest, of_affine(_grouped(sizes, tuple(r.weight / largest for r in roots)), A, b), names
 
 
 @lru_cache(maxsize=64)
