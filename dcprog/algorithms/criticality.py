@@ -28,7 +28,7 @@ import scipy.sparse as sp
 
 from dcprog.algorithms.further import farther, lowest
 from dcprog.algorithms.result import State
-from dcprog.convex.certificate import DUAL_NOISE, completed, usual_duals, value_of_violation, violation
+from dcprog.convex.certificate import DUAL_NOISE, completed, usual_duals, usual_duals_at_least, value_of_violation, violation
 from dcprog.convex.cones import Duals
 from dcprog.convex.kinks import envelopes
 from dcprog.convex.problem import ConvexProblem
@@ -56,6 +56,8 @@ LEAST_SIZE = 1e-9
 """Of a variable, as a share of its unit: less is rounding."""
 FEASIBLE = 1e-5
 """Violation of a row, relative to its terms: ten times what a solver may leave, since sizes differ from units."""
+STEEPEST = 50
+"""Columns that usually say enough of the size of duals."""
 TRIALS = 6
 """Points at which the variation of f is looked at, where the run has none."""
 
@@ -236,10 +238,15 @@ class Criticality:
         visible[hidden] = size[hidden] <= EVERY_COLUMN * of_hidden
         if visible.all():
             return visible
-        terms = around.slopes + p.A_size.T @ np.abs(around.rows)
-        noise = DUAL_NOISE * (p.A_size.T @ usual_duals(p, terms))
-        either: Mask = visible | (size <= EVERY_COLUMN * noise)
-        return either
+        hidden = np.flatnonzero(~visible)
+        entries, of_hidden = abs(p.A[:, hidden]).T, size[hidden]
+        steepest = np.argsort(-around.slopes)[:STEEPEST]  # at no more cost than that, if their slopes explain the rounding
+        if (of_hidden > EVERY_COLUMN * DUAL_NOISE * (entries @ usual_duals_at_least(p, around.slopes, steepest))).any():
+            terms = around.slopes + p.A_size.T @ np.abs(around.rows)
+            visible[hidden] = of_hidden <= EVERY_COLUMN * DUAL_NOISE * (entries @ usual_duals(p, terms))
+        else:
+            visible[hidden] = True
+        return visible
 
     def short(self, state: State, following: State, trace: Trace) -> bool:
         """Whether the step to ``following`` is short for the sizes of the variables, and brings little. Variables that bring

@@ -24,7 +24,7 @@ from dcprog.convex.answer import Answer
 from dcprog.convex.cones import Duals
 from dcprog.convex.multipliers import multipliers
 from dcprog.convex.problem import ConvexProblem, Units
-from dcprog.typing import Vector
+from dcprog.typing import Indices, Vector
 
 TOLERANCE = 1e-6
 """Largest relative residual with which a claim of optimality is accepted."""
@@ -208,6 +208,15 @@ def usual_duals(problem: ConvexProblem, slopes: Vector) -> Vector:
     rows in a column that they share. Solvers round relative to that."""
     first = _largest_ratio(problem, slopes)
     return _largest_ratio(problem, slopes + problem.A_size.T @ first) if problem.m else first
+
+
+def usual_duals_at_least(problem: ConvexProblem, slopes: Vector, columns: Indices) -> Vector:
+    """A bound of them from below that takes the slopes of a few columns only."""
+    entries, largest = abs(problem.A[:, columns]), np.zeros(problem.m)
+    with np.errstate(all="ignore"):
+        ratios = np.repeat(slopes[columns], np.diff(entries.indptr)) / entries.data
+    np.maximum.at(largest, entries.indices, np.where(np.isfinite(ratios), ratios, 0.0))
+    return largest
 
 
 def _largest_ratio(problem: ConvexProblem, slopes: Vector) -> Vector:

@@ -89,7 +89,7 @@ def scaling_of(p: ConvexProblem, c: Vector, start: Vector | None, always: bool =
     rows = sp.csc_array(sp.vstack([p.A, _constraint_gradients(p, start)]) if p.constraints else p.A)
     H, slopes = _curvature(p, start), _slopes(p, c, start)
     well = _in_range(_largest(slopes)) and _well_scaled(rows) and _well_scaled(H)
-    if not always and well and all(map(_in_range, _below_tops(p, c, rows, np.ones(p.n)))):
+    if not always and well and _all_in_range(_below_tops(p, c, rows, np.ones(p.n))):
         return None
     rows, H = abs(rows), abs(H)
     natural = _natural(p, H, slopes, start)
@@ -207,6 +207,10 @@ def _newton(slopes: Vector, curvature: Vector, width: Vector) -> Vector:
 
 def _in_range(largest: float) -> bool:
     return largest == 0 or 1.0 / WELL_SCALED <= largest <= WELL_SCALED
+
+
+def _all_in_range(largest: Vector) -> bool:
+    return bool(((largest == 0) | ((largest >= 1.0 / WELL_SCALED) & (largest <= WELL_SCALED))).all())
 
 
 def _well_scaled(matrix: Sparse) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,12 @@ class Quadratic(ConvexFunction):
         return squares + sum(float(v) * x[j] for j, v in enumerate(self.q)) + self.constant
 
 
+@lru_cache(maxsize=64)
+def _no_curvature(n: int) -> Sparse:
+    """Q = 0, which nobody changes: SciPy takes longer to make one than an LP of this size takes an iteration."""
+    return sp.csc_array((n, n))
+
+
 @proved
 class Linear(ConvexFunction):
     """c'x, for vectors too long to be written as a Pyomo expression.
@@ -83,7 +90,7 @@ class Linear(ConvexFunction):
         return np.zeros_like(self.c)
 
     def quadratic(self, n: int) -> QuadraticForm:
-        return QuadraticForm(sp.csc_array((n, n)), self.c, 0.0)
+        return QuadraticForm(_no_curvature(n), self.c, 0.0)
 
     def expand(self, x: Sequence[Any], exp: Any, log: Any) -> Any:
         return sum(float(c) * v for c, v in zip(self.c, x, strict=True))

@@ -7,7 +7,7 @@ what is written in Pyomo's expressions), refuted with a witness, or, where no wi
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -69,8 +69,17 @@ def together(one: Finding, other: Finding) -> Finding:
 class Samples:
     """Points of C, found when the first claim needs them."""
 
-    def __init__(self, compiled: Compiled, count: int = SAMPLES, seed: int = 0) -> None:
-        self.compiled, self.count, self.seed = compiled, count, seed
+    def __init__(self, compiled: Compiled | Callable[[], Compiled], count: int = SAMPLES, seed: int = 0) -> None:
+        self._compiled, self.count, self.seed = compiled, count, seed
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """What C is that of; compiled when it is first asked for, since most claims are proved without a point."""
+        return self._compiled() if callable(self._compiled) else self._compiled
+
+    def at_most(self, count: int) -> Samples:
+        """The same, of no more than ``count`` points."""
+        return Samples(self._compiled, min(count, self.count), self.seed)
 
     @cached_property
     def inside(self) -> Matrix:
@@ -118,8 +127,10 @@ def check_set(points: Samples) -> Finding:
 
 def check_claims(claims: Sequence[Claim], points: Samples, compiled: Compiled) -> Finding:
     """What is proved and assumed of the claims; raises a ConvexityError with a witness against one that does not hold."""
-    if len(claims) > 2 * FEW or points.compiled.n > 10 * DENSE:
-        points = Samples(points.compiled, min(FEW, points.count), points.seed)
+    if not claims:
+        return Finding()
+    if len(claims) > 2 * FEW or compiled.n > 10 * DENSE:
+        points = points.at_most(FEW)
     box, effort = Box.of(compiled.subproblem, compiled.variables), Effort(PROOFS)
     findings = [_check(claim, points, box, effort) for claim in claims]
     return Finding(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from dcprog.errors import ModelError
@@ -26,7 +27,7 @@ class ConvexModel:
             )
         self.model = model
         self.compiled = self._compile(model, assume_convex)
-        self.points = Samples(self.compiled.with_functions(0, 0))
+        self.points = Samples(partial(self.compiled.with_functions, 0, 0))
         found = self._check()
         self.compiled = self.compiled.within(found.implied)
         self.assumptions = found.assumptions
@@ -40,7 +41,10 @@ class ConvexModel:
 
     def _check(self) -> Finding:
         """What is proved and assumed of the constraints."""
-        return together(check_set(self.points), check_dc(self.points, self.compiled.dc.blocks))
+        blocks = self.compiled.dc.blocks
+        if not self.compiled.feasible_set.constraints and not blocks:
+            return Finding()  # a polyhedron
+        return together(check_set(self.points), check_dc(self.points, blocks))
 
     def check_functions(self, compiled: Compiled) -> Finding:
         """What is proved and assumed of g and h on this model."""
