@@ -179,3 +179,21 @@ def test_derived_arrays_have_names_too():
     )
     result = dcprog.solve(program)
     assert result["w"] == pytest.approx([0.5, 0.5], abs=1e-6)
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_variable_fixed_outside_of_its_bounds_counts_in_the_violation(plain):
+    """To Pyomo a fixed variable is a number, whatever its bounds; the model's own bounds are violated all the same."""
+    m = pyo.ConcreteModel()
+    m.x, m.y = pyo.Var(bounds=(0, 1)), pyo.Var(bounds=(0, 1), initialize=0.3)
+    m.z = pyo.Var([0, 1], domain=pyo.NonNegativeReals)
+    m.x.set_value(5.0, skip_validation=True)
+    m.z[0].set_value(-2.0, skip_validation=True)
+    for v in (m.x, m.z[0], m.z[1]):
+        v.fix(skip_validation=True) if v.value is not None else v.fix(1.0)
+    if plain:
+        m.cost = pyo.Objective(expr=m.y**2 + m.x - m.y)
+    result = dcprog.solve(m if plain else dcprog.DCProgram(m, g=m.y**2 + m.x, h=m.y))
+    assert result.violation == 4
+    assert "x is fixed outside of its bounds" in result.messages[0]
+    assert result.objective == pytest.approx(4.75)

@@ -184,6 +184,8 @@ def _result(
     program, start, certificate = algorithm.program, algorithm.start, algorithm.certificate
     if start is not None and start.message:
         messages = [start.message, *messages]
+    if (outside := program.compiled.outside) is not None:
+        messages = [f"{outside[0]} is fixed outside of its bounds by {outside[1]:.3g}, which violation counts", *messages]
     messages = [*messages, *algorithm.messages, *algorithm.dispatcher.rebuild_reasons]
     x = np.full(program.compiled.n, np.nan) if best is None else np.array(best.x)
     timings = {
@@ -224,14 +226,14 @@ def _is_as_good(state: State, best: State) -> bool:
 
 
 def violation(program: DCProgram, x: Vector) -> float:
-    """The largest absolute violation of a bound or constraint of the model at x."""
-    C, dc = program.compiled.feasible_set, program.compiled.dc
+    """The largest absolute violation of a bound or constraint of the model at x, those of fixed variables included."""
+    C, dc, outside = program.compiled.feasible_set, program.compiled.dc, program.compiled.outside
     z = program.compiled.lift(x)[: C.n]
     activity = C.A @ z if C.m else np.empty(0)
     over = [C.lower - z, z - C.upper, C.row_lower - activity, activity - C.row_upper]
     over.append(C.curved.values(z))
     over.append(np.empty(0) if dc is None else dc.violations(x))
-    return float(np.max(np.concatenate([*over, [0.0]])))
+    return float(np.max(np.concatenate([*over, [0.0 if outside is None else outside[1]]])))
 
 
 def check_limits(tol: float | None, max_iter: int) -> None:

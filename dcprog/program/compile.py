@@ -58,6 +58,8 @@ class CompiledModel:
     """The values that the model's variables came with; NaN where they had none."""
     fixed: tuple[tuple[Any, Any], ...]
     """The fixed variables with their values."""
+    outside: tuple[str, float] | None
+    """The fixed variable that is farthest outside of its bounds, and how far."""
     dc: DCReader
     """The constraints that are not convex."""
 
@@ -95,6 +97,7 @@ class CompiledModel:
             subproblem=self.feasible_set if dc is None and g_parts.is_constant else with_g.subproblem(g_parts),
             lifted_set=with_g,
             values=self.values,
+            outside=self.outside,
             dc=dc,
         )
 
@@ -118,6 +121,8 @@ class Compiled:
     """C with the epigraph variables of g."""
     values: Vector
     """The values that the model's variables came with; NaN where they had none."""
+    outside: tuple[str, float] | None = None
+    """The fixed variable that is farthest outside of its bounds, and how far: to Pyomo that is no constraint."""
     dc: DCRows | None = None
     """The constraints p − q ≤ 0; in the subproblem they have no limits until they are linearised."""
 
@@ -217,7 +222,7 @@ def compile_model(model: Any, assume_convex: Iterable[Any] = (), splitter: Split
     feasible_set = convex_set.subproblem(Parts(len(variables)))
     values = _values(variables)
     slots, held = _slots(model, index), tuple((v, v.value) for v in fixed)
-    return CompiledModel(tuple(variables), slots, convex_set, feasible_set, values, held, dc)
+    return CompiledModel(tuple(variables), slots, convex_set, feasible_set, values, held, _outside(fixed), dc)
 
 
 def oracle(parts: Parts) -> SmoothSum:
@@ -245,6 +250,17 @@ def _check_fixed(fixed: list[Any]) -> None:
     for v in fixed:
         if not is_finite_number(v.value):
             raise DataError(f"variable {v.name} is fixed at {v.value}: fix it at a number, or unfix it")
+
+
+def _outside(fixed: list[Any]) -> tuple[str, float] | None:
+    """The fixed variable that is farthest outside of its bounds, and how far."""
+    if not fixed:
+        return None
+    lower, upper = _limits(fixed)
+    values = np.array([v.value for v in fixed], dtype=float)
+    over = np.maximum(lower - values, values - upper)
+    worst = int(np.argmax(over))
+    return (fixed[worst].name, float(over[worst])) if over[worst] > 0 else None
 
 
 def _declared(assume_convex: Iterable[Any] | None) -> set[int]:
