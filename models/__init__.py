@@ -11,6 +11,7 @@ from dcprog.program.dc_program import DCProgram
 from .alignment import alignment
 from .arom import arom, l2_arom, multiclass_arom
 from .fsv import fsv
+from .kernel_svm import kernel_svm_dual
 from .l1_svm import l1_svm
 from .l2_l0_svm import l2_l0_svm
 from .l2_l1_svm import l2_l1_svm, l2_l1_svm_dual
@@ -34,6 +35,7 @@ FACTORIES: dict[str, Callable[..., DCProgram]] = {
         quadratic_fsv,
         quadratic_l2_l0_svm,
         quadratic_l2_l1_svm,
+        kernel_svm_dual,
         alignment,
         arom,
         l2_arom,
@@ -48,6 +50,7 @@ __all__ = [
     "alignment",
     "arom",
     "fsv",
+    "kernel_svm_dual",
     "l1_svm",
     "l2_arom",
     "l2_l0_svm",

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import pyomo.environ as pyo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import chi2_kernel
 from sklearn.svm import SVC
 
+import dcprog
+from dcprog import models
 from dcprog.errors import ConvexityError, DataError
+from dcprog.estimators import AlignmentSVM, KernelSVM, alignment_scorer
 from dcprog.learning.kernels import ChiSquare, Gaussian, kernel_matrix
-from dcprog.methods.kernel_svm import kernel_svm
+from dcprog.methods.kernel_svm import kernel_alignment, kernel_svm
 
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(60, 4))
@@ -121,3 +125,82 @@ def test_bad_input(error, changes, says):
 def test_new_points_of_another_space():
     with pytest.raises(DataError, match="expected samples with 4 features"):
         kernel_svm(X, Y).predict(NEW[:, :3])
+
+
+# The dual as a model, and the alignment of a kernel
+
+
+def by_clarabel(K, y, C, bias):
+    """max e'α − ½α'DKDα by CVXPY: another road from formula to solver."""
+    cvxpy = pytest.importorskip("cvxpy")
+    alpha = cvxpy.Variable(len(y))
+    rows = [alpha >= 0, alpha <= C, *([y @ alpha == 0] if bias else [])]
+    root = np.linalg.cholesky(K + 1e-12 * np.eye(len(y)))
+    value = cvxpy.Maximize(cvxpy.sum(alpha) - 0.5 * cvxpy.sum_squares(root.T @ cvxpy.multiply(y, alpha)))
+    return cvxpy.Problem(value, rows).solve(solver="CLARABEL")
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "chi2"])
+@pytest.mark.parametrize("bias", [None, True, False])
+def test_the_dual_model_is_the_machine(kernel, bias):
+    points = X if kernel == "gaussian" else HISTOGRAMS
+    new = NEW if kernel == "gaussian" else RNG.poisson(30, (25, 4))
+    result = dcprog.solve(models.kernel_svm_dual(points, Y, THETA, 0.25, kernel, bias=bias))
+    rule = kernel_svm(points, Y, THETA, 3.0, kernel, bias=bias)
+    K = rule.kernel(points, points)
+    best = by_clarabel(K, Y, 3.0, kernel == "chi2" if bias is None else bias)
+    assert result.status is dcprog.Status.CONVERGED
+    assert -result.objective == pytest.approx(best, rel=1e-6)
+    np.testing.assert_allclose(result.classifier.decision_function(new), rule.decision_function(new), atol=2e-3)
+    assert result.classifier.n_support == len(result["support"]) < len(points)
+    assert result.classifier.kernel.selected().tolist() == [0, 1, 3]
+
+
+def test_a_plain_pyomo_solver_takes_the_dual_model():
+    program = models.kernel_svm_dual(X[:20], Y[:20], lam=0.3, sigma=1.0)
+    m = program.model.clone()
+    K = np.exp(-((X[:20, None] - X[None, :20]) ** 2).sum(axis=2) / 2)
+    Q = K * np.outer(Y[:20], Y[:20])
+    m.cost = pyo.Objective(
+        expr=sum(0.5 * Q[i, j] * m.u[i] * m.u[j] for i in range(20) for j in range(20)) - sum(m.u.values())
+    )
+    pyo.SolverFactory("highs").solve(m)
+    assert dcprog.solve(program).objective == pytest.approx(pyo.value(m.cost), rel=1e-6)
+
+
+def test_samples_that_count_more_have_larger_limits():
+    repeated = dcprog.solve(models.kernel_svm_dual(np.vstack([X, X[:5]]), np.append(Y, Y[:5]), lam=0.25))
+    rule = KernelSVM(0.25).fit(X, Y, sample_weight=np.where(np.arange(60) < 5, 2.0, 1.0))
+    np.testing.assert_allclose(repeated.classifier.decision_function(NEW), rule.decision_function(NEW), atol=1e-3)
+
+
+def test_the_estimator_weights_features():
+    machine = KernelSVM(0.25, theta=THETA, sigma=1.1).fit(X, Y)
+    rule = kernel_svm(X, Y, THETA, C=3.0, sigma=1.1)
+    assert (machine.decision_function(NEW) == rule.decision_function(NEW)).all()
+    assert (machine.decision_function(NEW + np.array([0, 0, 9, 0])) == machine.decision_function(NEW)).all()
+    with pytest.raises(DataError, match="theta"):
+        KernelSVM(theta=[-1, 0, 0, 0]).fit(X, Y)
+
+
+@given(st.integers(0, 10**6))
+def test_the_alignment_is_a_cosine(seed):
+    """Â(K, yy') = ⟨K, yy'⟩ / (‖K‖ ‖yy'‖), and neither a factor of K nor the order of points changes it."""
+    rng = np.random.default_rng(seed)
+    A, y = rng.standard_normal((7, 4)), np.array([1, -1, 1, 1, -1, 1, -1])
+    K, target = A @ A.T, np.outer(y, y)
+    value = kernel_alignment(K, y)
+    assert value == pytest.approx((K * target).sum() / (np.linalg.norm(K) * np.linalg.norm(target)))
+    order = rng.permutation(7)
+    assert kernel_alignment(3.0 * K[np.ix_(order, order)], y[order]) == pytest.approx(value)
+    assert value <= 1.0 + 1e-12
+
+
+def test_the_alignment_as_a_score():
+    machine = AlignmentSVM(0.1).fit(X, Y)
+    K = machine.classifier_.kernel(NEW, NEW)
+    labels = np.where(NEW[:, 0] * NEW[:, 1] > 0, 1, -1)
+    assert alignment_scorer(machine, NEW, labels) == pytest.approx(labels @ K @ labels / (25 * np.sqrt((K**2).sum())))
+    for K in (np.ones((2, 3)), np.zeros((2, 2))):
+        with pytest.raises(DataError, match="K"):
+            kernel_alignment(K, [0, 1])

@@ -26,6 +26,7 @@ GRIDS = {
     "quadratic_fsv": {"lam": [0, 0.1], "degree": [2, 3]},
     "quadratic_l2_l0_svm": {"nu": [0, 1]},
     "quadratic_l2_l1_svm": {"nu": [0, 1]},
+    "kernel_svm_dual": {"lam": [0.1, 0.5], "kernel": ["gaussian"]},
     "alignment": {"lam": [0.1, 0.5]},
     "arom": {"q": [None, 1, 0, 2, None], "p": [0, 1, 2]},
     "l2_arom": {"eps": [1e-2, 1e-1], "q": [None, 1, 0, 2], "p": [0, 2]},

@@ -22,7 +22,7 @@ from dcprog.estimators.cross_validated import (
 )
 from dcprog.estimators.linear import FSV, L1SVM, L2L0SVM, L2L1SVM, RLP, LinearSVM
 from dcprog.estimators.nlpsvm import NLPSVM
-from dcprog.estimators.nonlinear import AlignmentSVM, KernelSVM, QuadraticFSV
+from dcprog.estimators.nonlinear import AlignmentSVM, KernelSVM, QuadraticFSV, alignment_scorer
 from dcprog.estimators.radius_margin import R2W2, RadiusMarginBasis
 from dcprog.estimators.ranking import SVMRanking
 from dcprog.estimators.sparse_regression import SparseRegressor, SparseRegressorCV
@@ -55,4 +55,5 @@ __all__ = [
     "SVMRankingCV",
     "SparseRegressor",
     "SparseRegressorCV",
+    "alignment_scorer",
 ]

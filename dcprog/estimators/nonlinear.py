@@ -16,8 +16,8 @@ from dcprog.estimators.outcomes import outcome, total_slack
 from dcprog.estimators.training import Training
 from dcprog.functions import ConvexFunction
 from dcprog.learning.kernels import Distances
-from dcprog.learning.samples import check_flag, dense
-from dcprog.methods.kernel_svm import kernel_svm
+from dcprog.learning.samples import check_flag, check_points, dense
+from dcprog.methods.kernel_svm import kernel_alignment, kernel_svm
 from dcprog.models.alignment import alignment
 from dcprog.models.quadratic_fsv import quadratic_fsv
 
@@ -82,7 +82,7 @@ class KernelMethod(Method):
 
 @dataclass(eq=False, repr=False)
 class KernelSVM(KernelMethod):
-    """The SVM (3) with a kernel and all features, (10): without a bias for the Gaussian kernel, as in section 3.2.2.
+    """The SVM (3) with a kernel, (10), and weights of the features: without a bias for the Gaussian kernel (section 3.2.2).
 
     Parameters
     ----------
@@ -92,6 +92,8 @@ class KernelSVM(KernelMethod):
         As for :func:`dcprog.models.alignment`; of the Gaussian kernel σ is √d/2 by default.
     bias : bool, optional
         Whether there is one; by default as in the paper: for the χ² kernel.
+    theta : array_like, optional
+        θ ≥ 0, the weights of the features, by default all 1.
 
     Attributes
     ----------
@@ -105,16 +107,18 @@ class KernelSVM(KernelMethod):
     """
 
     lam: float = 0.5
+    _: KW_ONLY
+    theta: Any = None
 
     def _train(self, training: Training) -> Trained:
         data, C = training.data, _cost("lam", self.lam)
-        rule = kernel_svm(data, None, None, C, self.kernel, self.sigma, self.bias)
+        rule = kernel_svm(data, None, self.theta, C, self.kernel, self.sigma, self.bias)
         a, Z = rule.coefficients, dense(data.X)
         values = rule.kernel(Z, rule.vectors) @ a
         objective = 0.5 * float(a @ values[rule.support]) + C * total_slack(values + rule.intercept, data)
         arrays = {"alpha": a, "b": rule.intercept}
         result = outcome("kernel_svm", objective, arrays, rule, algorithm="dual QP", solver="auto")
-        return Trained(result, rule, 0, np.arange(data.d))
+        return Trained(result, rule, 0, rule.kernel.selected(0.0))
 
 
 @dataclass(eq=False, repr=False)
@@ -172,6 +176,20 @@ class AlignmentSVM(KernelMethod, Iterated):
             )
         rule = kernel_svm(data, None, theta, _cost("lam_svm", self.lam_svm), self.kernel, self.sigma, self.bias)
         return Trained(result, rule, result.iterations, rule.kernel.selected(self.threshold))
+
+
+def alignment_scorer(machine: Any, X: Any, y: Any) -> float:
+    """Â(K_θ, yy') of the kernel of a fitted :class:`AlignmentSVM` or :class:`KernelSVM` on (X, y): for ``scoring=``.
+
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2)); y = X[:, 0] ** 2 > 0.5
+    >>> search = GridSearchCV(KernelSVM(theta=[1, 0]), {"sigma": [0.01, 0.5, 50.0]}, scoring=alignment_scorer)
+    >>> search.fit(X, y).best_params_
+    {'sigma': 0.5}
+    """
+    points = dense(check_points(X, machine.n_features_in_))
+    return kernel_alignment(machine.classifier_.kernel(points, points), y)
 
 
 def _cost(name: str, lam: float) -> float:

@@ -3,50 +3,54 @@
     min ½‖w‖² + C Σᵢ (1 − yᵢ(⟨w, φ(xᵢ)⟩ + b))₊,    K_θ(x, z) = ⟨φ(x), φ(z)⟩
 
 which is (3) of Neumann, Schnörr & Steidl (2005) in feature space, with C = (1 − λ)/λ. They leave out b for the Gaussian
-kernel (section 3.2.2) and keep it for χ² (section 5.3).
+kernel (section 3.2.2) and keep it for χ² (section 5.3). :func:`dcprog.models.kernel_svm_dual` is its dual as a Pyomo model.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from dcprog.errors import ConvexityError
-from dcprog.functions.checks import nonnegative, number
+from dcprog.errors import ConvexityError, DataError
+from dcprog.functions.checks import matrix, number
 from dcprog.functions.definiteness import is_positive_semidefinite
-from dcprog.learning.kernels import Distances, Separate, elementary_distances, pair_distances
-from dcprog.learning.rules import Classifier
-from dcprog.learning.samples import check_data, check_points, dense
-from dcprog.learning.weighted_kernel import WeightedKernel
+from dcprog.learning.kernels import Distances, Separate, elementary_distances
+from dcprog.learning.samples import check_data, dense
+from dcprog.learning.weighted_kernel import KernelRule, WeightedKernel, weights_of_features
 from dcprog.methods.libsvm import quiet_svc
 from dcprog.methods.quadratic import svm_dual
 from dcprog.typing import Indices, Matrix, Vector
 
+__all__ = ["KernelRule", "kernel_alignment", "kernel_svm"]
 
-@dataclass(frozen=True, eq=False)
-class KernelRule(Classifier):
-    """The classifier F(x) = sgn(Σᵢ aᵢ K_θ(sᵢ, x) + b) with support vectors sᵢ."""
 
-    kernel: WeightedKernel
-    vectors: Matrix
-    coefficients: Vector
-    intercept: float
-    classes: tuple[Any, Any]
-    support: Indices
-    """Positions of the support vectors among the training points."""
+def kernel_alignment(K: Any, y: Any) -> float:
+    """Â(K, yy') = y'Ky / (n‖K‖_F), how well a kernel matrix agrees with labels y = ±1: at most 1, for K = yy'.
 
-    @property
-    def n_support(self) -> int:
-        """The number of support vectors."""
-        return len(self.coefficients)
+    Cristianini, Shawe-Taylor, Elisseeff & Kandola, "On kernel-target alignment", NIPS 14 (2002). Neumann et al. drop the
+    denominator in what they maximise, (11) and (12).
 
-    def decision_function(self, X: Any) -> Vector:
-        """Σᵢ aᵢ K_θ(sᵢ, x) + b for each row x: positive for the class that sorts last."""
-        X = dense(check_points(X, self.vectors.shape[1]))
-        return np.asarray(self.kernel(X, self.vectors) @ self.coefficients + self.intercept)
+    Parameters
+    ----------
+    K : array_like
+        The kernel of the points with themselves.
+    y : array_like
+        Their labels, of two kinds.
+
+    >>> y = np.array([1, 1, -1])
+    >>> kernel_alignment(np.outer(y, y), ["in", "in", "out"]), round(kernel_alignment(np.eye(3), y), 4)
+    (1.0, 0.5774)
+    """
+    K = matrix("K", K)
+    data = check_data(K, y)
+    if K.shape[0] != K.shape[1]:
+        raise DataError(f"K has to be square, got shape {K.shape}: pass the kernel of points and the same points")
+    size = float(np.linalg.norm(K))
+    if size == 0:
+        raise DataError("K is zero, and is aligned with nothing: pass a kernel matrix")
+    return float(data.y @ K @ data.y / (data.n * size))
 
 
 def kernel_svm(
@@ -72,7 +76,7 @@ def kernel_svm(
     """
     data, C = check_data(X, y), number("C", C, 0, such_as=1)
     Z, distances = dense(data.X), elementary_distances(kernel, data.d, sigma)
-    weighted = WeightedKernel(distances, _weights(theta, distances, Z), data.names)
+    weighted = WeightedKernel(distances, weights_of_features(theta, distances, Z), data.names)
     K = weighted(Z, Z)
     train = _libsvm if (kernel == "chi2" if bias is None else bias) else _without_bias
     if not isinstance(distances, Separate) and not is_positive_semidefinite(sp.csc_array(K)):
@@ -81,11 +85,6 @@ def kernel_svm(
         )
     support, coefficients, b = train(K, data.y, C * data.counts)
     return KernelRule(weighted, Z[support], coefficients, b, data.classes, support)
-
-
-def _weights(theta: Any, distances: Distances, Z: Matrix) -> Vector:
-    d = pair_distances(distances, Z[:1], Z[:1]).shape[2]
-    return np.ones(d) if theta is None else nonnegative("theta", theta, d)
 
 
 def _without_bias(K: Matrix, y: Vector, C: Vector) -> tuple[Indices, Vector, float]:

