@@ -110,7 +110,7 @@ def test_an_own_kernel():
     [
         (DataError, {"C": 0.0}, "C has to be a number with 0 < C"),
         (DataError, {"theta": [1.0, 1.0]}, "vector of 4 numbers"),
-        (ConvexityError, {"theta": [1.0, -1.0, 0.0, 0.0]}, "theta have to be ≥ 0"),
+        (DataError, {"theta": [1.0, -1.0, 0.0, 0.0]}, "theta has -1, expected weights ≥ 0"),
         (DataError, {"kernel": "chi2"}, "features ≥ 0"),
         (DataError, {"y": np.ones(60)}, "class"),
         (ConvexityError, {"kernel": lambda x, z: np.minimum(1, np.abs(x - z) ** 4)}, "negative eigenvalue"),
