@@ -35,6 +35,9 @@ CROSS_VALIDATED = [
     est.AlignmentSVMCV(lam=0.1, lam_svm=0.5, cv=2),
     est.KernelSVMCV(lam=0.5, cv=2),
     est.SVMRankingCV(lam=0.5, cv=2),
+    est.NLPSVMCV(nu=[0.1, 1.0], cv=2),
+    est.AROMCV(r=1, cv=2),
+    est.SVMRFECV(r=1, cv=2),
 ]
 name_of = lambda estimator: type(estimator).__name__
 each = lambda estimators: pytest.mark.parametrize("estimator", estimators, ids=name_of)

@@ -5,8 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dcprog.learning.samples import trusted_samples
+from dcprog.methods.zero_norm import retrain, rfe_features, rfe_path
 from dcprog.methods.zero_norm.elimination import ShrinkingSVM
 from dcprog.methods.zero_norm.separation import maximal_margin
+from dcprog.methods.zero_norm.steps import Margins
 
 
 def samples(seed, n, d):
@@ -52,3 +55,28 @@ def test_a_solver_by_name_is_asked(monkeypatch):
     by_name, auto = (ShrinkingSVM(y, 1.0, solver).weights(X, X @ X.T) for solver in ("clarabel", "auto"))
     assert trained == [12]
     np.testing.assert_allclose(by_name, auto, atol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("r", [1, 3, 6])
+def test_retraining_by_active_sets_is_the_quadratic_program(classes, r):
+    """The dual's active sets give the plane that a QP in w, b and ξ gives: sign, bias and weights of samples included."""
+    rng = np.random.default_rng(r)
+    X = rng.standard_normal((45, 6))
+    y = np.digitize(X[:, 0] + 0.5 * rng.standard_normal(45), [-0.3, 0.5][: classes - 1])
+    samples = trusted_samples(X, y, rng.integers(1, 4, 45).astype(float))
+    rule = retrain(samples, None, range(r), lam=0.7, constraints="one_vs_rest")
+    margins = Margins(samples, "one_vs_rest")
+    plane = maximal_margin(*margins.rows(X[:, :r]), 2, 0.7, "piqp", counts=margins.counts)
+    np.testing.assert_allclose(np.atleast_2d(rule.w)[:, :r], plane.w.reshape(-1, r), atol=1e-6)
+    np.testing.assert_allclose(np.atleast_1d(rule.b), plane.b, atol=1e-6)
+
+
+@pytest.mark.parametrize("halving", [False, True])
+def test_one_elimination_passes_every_number(halving):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((30, 21))
+    y = X[:, 7] + X[:, 11] + 0.3 * rng.standard_normal(30) > 0
+    found = rfe_path(X, y, [21, 13, 10, 9, 5, 3, 1], halving=halving, lam=1.0)
+    for r, features in found.items():
+        np.testing.assert_array_equal(features, rfe_features(X, y, r, halving=halving, lam=1.0))

@@ -10,6 +10,7 @@
 """
 
 from dcprog.estimators.cross_validated import (
+    AROMCV,
     FSVCV,
     L1SVMCV,
     L2L0SVMCV,
@@ -17,8 +18,10 @@ from dcprog.estimators.cross_validated import (
     AlignmentSVMCV,
     KernelSVMCV,
     LinearSVMCV,
+    NLPSVMCV,
     QuadraticFSVCV,
     SVMRankingCV,
+    SVMRFECV,
 )
 from dcprog.estimators.linear import FSV, L1SVM, L2L0SVM, L2L1SVM, RLP, LinearSVM
 from dcprog.estimators.nlpsvm import NLPSVM
@@ -30,6 +33,7 @@ from dcprog.estimators.zero_norm import AROM, SVMRFE
 
 __all__ = [
     "AROM",
+    "AROMCV",
     "FSV",
     "FSVCV",
     "L1SVM",
@@ -39,9 +43,11 @@ __all__ = [
     "L2L1SVM",
     "L2L1SVMCV",
     "NLPSVM",
+    "NLPSVMCV",
     "R2W2",
     "RLP",
     "SVMRFE",
+    "SVMRFECV",
     "AlignmentSVM",
     "AlignmentSVMCV",
     "KernelSVM",

@@ -69,6 +69,15 @@ class Step(NamedTuple):
     status: Status = Status.CONVERGED
 
 
+def watched(point: Point, train: Callable[[], Trained]) -> Step:
+    """The step to a point of a grid; a ConvergenceWarning, which is not shown, is its status."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        trained = train()
+    limited = any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
+    return Step(point, trained, Status.ITERATION_LIMIT if limited else Status.CONVERGED)
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier. To derive one: a dataclass with the parameters as fields, and ``_train``.
@@ -102,11 +111,8 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Train on checked data at every point of ``grid``, the last parameter varying fastest."""
         for values in product(*grid.values()):
             point = dict(zip(grid, values, strict=True))
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                trained = clone(self).set_params(**point)._train(training)
-            limited = any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
-            yield Step(point, trained, Status.ITERATION_LIMIT if limited else Status.CONVERGED)
+            machine = clone(self).set_params(**point)
+            yield watched(point, lambda machine=machine: machine._train(training))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Train on the samples in the rows of X and their labels y; a sample of weight s counts as s equal ones do."""

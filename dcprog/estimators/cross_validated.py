@@ -1,4 +1,4 @@
-"""The methods of Neumann, Schnörr & Steidl (2005) with their parameters chosen by cross-validation.
+"""The methods of the papers with their parameters chosen by cross-validation.
 
 Parameters are those of the method without ``CV`` in its name, and those of :class:`~dcprog.estimators.tuning.TunedMethod`;
 by default they are chosen from the values of section 5.2.2, and of equal scores the largest win.
@@ -12,10 +12,13 @@ from typing import Any, ClassVar
 from dcprog.estimators.base import Method, Point, Trained
 from dcprog.estimators.linear import FSV, L1SVM, L2L0SVM, L2L1SVM, LIBSVM, LinearSVM
 from dcprog.estimators.nonlinear import AlignmentSVM, KernelSVM, QuadraticFSV
+from dcprog.estimators.nlpsvm import NLPSVM
 from dcprog.estimators.ranking import SVMRanking
 from dcprog.estimators.training import Training
 from dcprog.estimators.tuning import Folds, TunedMethod, Values
+from dcprog.estimators.zero_norm import AROM, SVMRFE
 from dcprog.learning import grids
+from dcprog.learning.samples import varying
 
 
 @dataclass(eq=False, repr=False)
@@ -116,8 +119,69 @@ class AlignmentSVMCV(TunedMethod, AlignmentSVM):
 
     def _chosen_before(self, training: Training, folds: Folds) -> Point:
         machine = KernelSVM(kernel=self.kernel, sigma=self.sigma, bias=self.bias, class_weight=self.class_weight)
-        found = self._validated(machine, {"lam": self._values("lam_svm")}, training, folds)
+        found = self._validated(machine, {"lam": self._values("lam_svm", training, folds)}, training, folds)
         return {"lam_svm": found.points[found.best(lambda point: point["lam"])]["lam"]}
+
+
+@dataclass(eq=False, repr=False)
+class NLPSVMCV(TunedMethod, NLPSVM):
+    """:class:`~dcprog.estimators.NLPSVM` with the best of ν = 2⁻¹², …, 2¹², as in Fung & Mangasarian (2004). Each is solved
+    from the multipliers of the one before. Of equal scores the smallest ν wins, which has the fewest features."""
+
+    _method = NLPSVM
+    _grid: ClassVar = {"nu": grids.NU_NLPSVM}
+
+    nu: Values = None
+
+    def _size(self, point: Point) -> Any:
+        return -point["nu"]
+
+
+@dataclass(eq=False, repr=False)
+class FeatureCountCV(TunedMethod):
+    """A method that is told the number r of features, with the best of r = 1, 2, 4, … and all that vary in every fold; of
+    equal scores the smallest r wins. All of them come from one run of the method on each fold."""
+
+    _grid: ClassVar = {"r": ()}
+
+    def _published(self, name: str, training: Training, folds: Folds) -> list[int]:
+        return grids.numbers_of_features(min(int(varying(training.X[train]).sum()) for train, _ in folds))
+
+    def _size(self, point: Point) -> Any:
+        return -point["r"]
+
+
+@dataclass(eq=False, repr=False)
+class AROMCV(FeatureCountCV, AROM):
+    """:class:`~dcprog.estimators.AROM` with the best number of features, of 1, 2, 4, … by default.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20)); y = X[:, 7] + X[:, 11] > 0
+    >>> AROMCV(cv=3).fit(X, y).best_params_
+    {'r': 2}
+    """
+
+    _method = AROM
+
+    r: Values = None
+
+
+@dataclass(eq=False, repr=False)
+class SVMRFECV(FeatureCountCV, SVMRFE):
+    """:class:`~dcprog.estimators.SVMRFE` with the best number of features, of 1, 2, 4, … by default, and soft margins: hard
+    ones on classes that overlap follow few samples.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20)); y = X[:, 7] + X[:, 11] > 0
+    >>> SVMRFECV(halving=True, cv=3).fit(X, y).get_support(indices=True)
+    array([ 7, 11])
+    """
+
+    _method = SVMRFE
+
+    r: Values = None
+    _: KW_ONLY
+    lam: float = 1.0
 
 
 class SVMRankingCV(TunedMethod, SVMRanking):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from dcprog.algorithms.result import Status
 from dcprog.errors import unknown_name
-from dcprog.estimators.base import LinearMethod, Trained, check_end
+from dcprog.estimators.base import Grid, LinearMethod, Step, Trained, check_end, watched
 from dcprog.estimators.outcomes import outcome, total_slack
 from dcprog.estimators.training import Training
 from dcprog.learning.samples import Data, check_positive
 from dcprog.methods.nlpsvm import Separation, code_4_1, lp_svm, nlpsvm
+from dcprog.typing import Vector
 
 ALGORITHMS = ("exact", "printed", "code")
 ADVICE = (
@@ -74,13 +77,29 @@ class NLPSVM(LinearMethod):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_positive(nu=self.nu, delta=self.delta, epsilon=self.epsilon, alpha=self.alpha, tol=self.tol)
+        check_positive(delta=self.delta, epsilon=self.epsilon, alpha=self.alpha, tol=self.tol)
         if self.algorithm not in ALGORITHMS:
             raise unknown_name("algorithm", self.algorithm, ALGORITHMS)
 
     def _train(self, training: Training) -> Trained:
-        data = training.data
-        plane = lp_svm(data, None, self.nu) if self.algorithm == "exact" else self._approximate(data)
+        return self._from(training.data, None)
+
+    def _walk(self, grid: Grid, training: Training) -> Iterator[Step]:
+        """From the multipliers for the ν before; where they start makes no difference to the exact solution."""
+        if list(grid) != ["nu"] or self.algorithm != "exact":
+            yield from super()._walk(grid, training)
+            return
+        data, u = training.data, None
+        for nu in grid["nu"]:
+            machine = clone(self).set_params(nu=nu)
+            step = watched({"nu": nu}, lambda machine=machine, u=u: machine._from(data, u))
+            u = step.trained.outcome.u
+            yield step
+
+    def _from(self, data: Data, u: Vector | None) -> Trained:
+        """The machine, found from these multipliers."""
+        check_positive(nu=self.nu)
+        plane = lp_svm(data, None, self.nu, u0=u) if self.algorithm == "exact" else self._approximate(data)
         rule = plane.classifier
         result = outcome(
             "nlpsvm",

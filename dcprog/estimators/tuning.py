@@ -82,9 +82,9 @@ class TunedMethod(Method):
         training = self._checked(X, y, sample_weight)
         folds = list(check_cv(self.cv, training.y, classifier=True).split(training.X, training.y, groups))
         before = self._chosen_before(training, folds)
-        grid = {name: self._values(name) for name in self._grid if name not in before}
+        grid = {name: self._values(name, training, folds) for name in self._grid if name not in before}
         found = self._validated(self._judged(before), grid, training, folds)
-        self.best_index_ = found.best(lambda point: tuple(point[name] for name in self._prefer))
+        self.best_index_ = found.best(self._size)
         self.best_params_ = {**before, **found.points[self.best_index_]}
         self.best_score_ = float(found.mean[self.best_index_])
         self.cv_results_ = found.table()
@@ -121,9 +121,17 @@ class TunedMethod(Method):
         trained: Trained = method._train(training.weighed(self.class_weight))
         return trained
 
-    def _values(self, name: str) -> list[float]:
+    def _size(self, point: Point) -> Any:
+        """Of points with equal scores that with the largest size wins."""
+        return tuple(point[name] for name in self._prefer)
+
+    def _published(self, name: str, training: Training, folds: Folds) -> Sequence[float]:
+        """The values of a parameter to choose from where none are given."""
+        return self._grid[name]
+
+    def _values(self, name: str, training: Training, folds: Folds) -> list[float]:
         given = getattr(self, name)
-        values: list[float] = np.ravel(self._grid[name] if given is None else given).tolist()
+        values: list[float] = np.ravel(self._published(name, training, folds) if given is None else given).tolist()
         if not values:
             raise DataError(f"{name} is {given!r}: pass a non-empty list of values to choose from, or None for the paper's")
         return values

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from dcprog.algorithms.result import Status
-from dcprog.estimators.base import LinearMethod, Trained, check_end, half
+from dcprog.estimators.base import Grid, LinearMethod, Step, Trained, check_end, half, watched
 from dcprog.estimators.outcomes import margin_slacks, outcome
 from dcprog.estimators.training import Training
 from dcprog.learning.multiclass import check_constraints
 from dcprog.learning.samples import Samples, check_flag, check_nonnegative, check_varying, varying
-from dcprog.methods.zero_norm import NotSeparableError, arom_iterates, arom_reduced, converge, retrain, rfe_features
+from dcprog.methods.zero_norm import NotSeparableError, arom_iterates, arom_path, converge, retrain, rfe_path
 from dcprog.methods.zero_norm.iterates import Iterate
 from dcprog.typing import Indices
 
@@ -80,24 +82,34 @@ class AROM(LinearMethod):
 
     def _train(self, training: Training) -> Trained:
         if self.r is not None:
-            check_varying(type(self).__name__, training.X)
-        try:
-            return self._update(training.samples)
-        except NotSeparableError as error:
-            error.args = ("no hyperplane separates the classes, and lam=None allows no slacks: pass a number, as lam=1.0",)
-            raise
+            return next(self._reduced(training, [self.r]))
+        samples = training.samples
+        with _slacks_advised():
+            iterates = arom_iterates(samples, None, norm=self.norm, lam=self.lam, **self._how)
+            last, status = converge(iterates, self.tol, self.max_iter)
+        check_end(type(self).__name__, status)
+        return self._found(samples, last.classifier, last, status, last.features)
 
-    def _update(self, samples: Samples) -> Trained:
-        how: dict[str, Any] = {"constraints": self.constraints, "solver": self.solver}
-        if self.r is None:
-            last, status = converge(
-                arom_iterates(samples, None, norm=self.norm, lam=self.lam, **how), self.tol, self.max_iter
-            )
-            check_end(type(self).__name__, status)
-            return self._found(samples, last.classifier, last, status, last.features)
-        last, features = arom_reduced(samples, None, self.r, norm=self.norm, lam=self.lam, **how)
-        rule = retrain(samples, None, features, p=self.norm, lam=np.inf if self.lam is None else self.lam, **how)
-        return self._found(samples, rule, last, Status.STOPPED_BY_RULE, features)
+    def _walk(self, grid: Grid, training: Training) -> Iterator[Step]:
+        """By one run of the updates, where only the number of features varies."""
+        if list(grid) != ["r"] or None in grid["r"]:
+            yield from super()._walk(grid, training)
+            return
+        machines = self._reduced(training, grid["r"])
+        yield from (watched({"r": r}, lambda: next(machines)) for r in grid["r"])
+
+    def _reduced(self, training: Training, numbers: Sequence[int]) -> Iterator[Trained]:
+        """The machines with so many features."""
+        check_varying(type(self).__name__, training.X)
+        samples, lam = training.samples, np.inf if self.lam is None else self.lam
+        with _slacks_advised():
+            for last, features in arom_path(samples, None, numbers, norm=self.norm, lam=self.lam, **self._how):
+                rule = retrain(samples, None, features, p=self.norm, lam=lam, **self._how)
+                yield self._found(samples, rule, last, Status.STOPPED_BY_RULE, features)
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        return {"constraints": self.constraints, "solver": self.solver}
 
     def _found(self, samples: Samples, rule: Any, last: Iterate, status: Status, features: Indices) -> Trained:
         slacks, counts = margin_slacks(rule, samples, self.constraints)
@@ -113,6 +125,16 @@ class AROM(LinearMethod):
             violation=float(slacks.max()) if self.lam is None else 0.0,
         )
         return Trained(result, rule, last.iteration, features, last)
+
+
+@contextmanager
+def _slacks_advised() -> Iterator[None]:
+    """Say what to do where the classes are not separable."""
+    try:
+        yield
+    except NotSeparableError as error:
+        error.args = ("no hyperplane separates the classes, and lam=None allows no slacks: pass a number, as lam=1.0",)
+        raise
 
 
 @dataclass(eq=False, repr=False)
@@ -164,12 +186,28 @@ class SVMRFE(LinearMethod):
         check_flag(halving=self.halving)
 
     def _train(self, training: Training) -> Trained:
-        samples = training.samples
-        check_varying(type(self).__name__, samples.X)
-        r = max(half(samples.X), min(2, int(varying(samples.X).sum()))) if self.r is None else self.r
-        features = rfe_features(samples, None, r, halving=self.halving, lam=self.lam, solver=self.solver)
+        X = training.X
+        check_varying(type(self).__name__, X)
+        r = max(half(X), min(2, int(varying(X).sum()))) if self.r is None else self.r
+        return self._on(training.samples, self._eliminated(training, [r])[r])
+
+    def _walk(self, grid: Grid, training: Training) -> Iterator[Step]:
+        """By one elimination, where only the number of features varies."""
+        if list(grid) != ["r"] or None in grid["r"]:
+            yield from super()._walk(grid, training)
+            return
+        check_varying(type(self).__name__, training.X)
+        found, samples = self._eliminated(training, grid["r"]), training.samples
+        yield from (watched({"r": r}, lambda r=r: self._on(samples, found[r])) for r in grid["r"])  # type: ignore[misc]
+
+    def _eliminated(self, training: Training, numbers: Sequence[int]) -> dict[int, Indices]:
+        """The features that are left, by their number."""
+        return rfe_path(training.samples, None, numbers, halving=self.halving, lam=self.lam, solver=self.solver)
+
+    def _on(self, samples: Samples, features: Indices) -> Trained:
+        """The machine with these features."""
         rule = retrain(samples, None, features, lam=self.lam, constraints=FINAL, solver=self.solver)
-        objective, dropped = 0.5 * float(np.sum(rule.w**2)), samples.X.shape[1] - r
+        objective, dropped = 0.5 * float(np.sum(rule.w**2)), samples.X.shape[1] - len(features)
         if np.isfinite(self.lam):
             slacks, counts = margin_slacks(rule, samples, FINAL)
             objective += self.lam * float(counts @ slacks)

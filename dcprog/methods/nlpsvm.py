@@ -154,7 +154,7 @@ def code_4_1(
     return _separation(data, lp, at, epsilon, steps, slope <= tol)
 
 
-def lp_svm(A: Any, y: Any, nu: float = 1.0, *, epsilon: float | None = None) -> Separation:
+def lp_svm(A: Any, y: Any, nu: float = 1.0, *, epsilon: float | None = None, u0: Any = None) -> Separation:
     """The exact solution of (2.6) of least 2-norm ‖(p, q, γ, y)‖, by the same Newton steps (Proposition 2.1, Remark 3.1).
 
     Parameters
@@ -167,6 +167,8 @@ def lp_svm(A: Any, y: Any, nu: float = 1.0, *, epsilon: float | None = None) -> 
         Where ε starts, by default at 0.1·min(1, ν). It falls until a smaller one would change nothing, which is proved by
         multipliers that solve the dual (:mod:`dcprog.solvers.reductions.least_norm`). ``converged`` says whether that was
         so; if not, a ConvergenceWarning says so too, and the best point found is returned.
+    u0 : array_like, optional
+        Multipliers to start from, such as ``u`` for another ν; by default zero. The solution is the same one.
 
     >>> A, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [-1, -1, 1, 1]
     >>> plane = lp_svm(A, y, nu=10)
@@ -180,9 +182,11 @@ def lp_svm(A: Any, y: Any, nu: float = 1.0, *, epsilon: float | None = None) -> 
     """
     data = check_data(A, y)
     start = None if epsilon is None else number("epsilon", epsilon, 0, such_as=0.1)
-    solution = least_norm(_linear_program(data, nu), epsilon=start)
+    lp, roots = _linear_program(data, nu), np.sqrt(data.counts)
+    u = None if u0 is None else np.clip(roots * vector("u0", u0, data.n), 0.0, lp.nu)
+    solution = least_norm(lp, epsilon=start, start=u)
     p, q, beta, xi = solution.z
-    converged, roots = solution.residual <= TOLERANCE, np.sqrt(data.counts)
+    converged = solution.residual <= TOLERANCE
     if not converged:
         _warn(solution.residual)
     rule = _rule(data, p - q, beta[0])

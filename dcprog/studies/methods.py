@@ -15,11 +15,10 @@ from sklearn.model_selection import GridSearchCV
 from dcprog import estimators as est
 from dcprog.algorithms import DCA
 from dcprog.errors import unknown_name
+from dcprog.learning.grids import numbers_of_features
 from dcprog.studies.protocol import Grids
 
 PAPERS_RULE = DCA.default_rule
-NUS = tuple(2.0**i for i in range(-12, 13))
-"""ν of NLPSVM, as in Fung & Mangasarian (2004)."""
 MANY = 100
 """With more features than this RFE drops half of them at a time."""
 
@@ -37,19 +36,6 @@ class Entry:
     cost: Callable[[int, int], float]
     most_features: int | None = None
     by_default: bool = True
-
-
-def numbers_of_features(d: int) -> list[int]:
-    """What methods choose from that are told how many features to select; the first of equally good ones is taken.
-
-    >>> numbers_of_features(10)
-    [1, 2, 4, 8, 10]
-    """
-    return [*(2**k for k in range(d.bit_length()) if 2**k < d), d]
-
-
-def _best_number(machine: Any, parameter: str, d: int) -> GridSearchCV:
-    return GridSearchCV(machine, {parameter: numbers_of_features(d)})
 
 
 METHODS: dict[str, Entry] = {
@@ -86,18 +72,13 @@ METHODS: dict[str, Entry] = {
         by_default=False,
     ),
     "l1_svm": Entry("ℓ1-SVM", lambda grids, d: est.L1SVMCV(grids.lam_fsv, stop=PAPERS_RULE), lambda n, d: 2e-5 * n * d),
-    "nlpsvm": Entry("NLPSVM", lambda grids, d: GridSearchCV(est.NLPSVM(), {"nu": NUS}), lambda n, d: 1e-4 * n * d),
-    "arom": Entry("ℓ2-AROM", lambda grids, d: _best_number(est.AROM(), "r", d), lambda n, d: 1e-4 * n * d, by_default=False),
-    "l1_arom": Entry(
-        "ℓ1-AROM", lambda grids, d: _best_number(est.AROM(norm=1), "r", d), lambda n, d: 1e-4 * n * d, by_default=False
-    ),
+    "nlpsvm": Entry("NLPSVM", lambda grids, d: est.NLPSVMCV(), lambda n, d: 1e-4 * n * d),
+    "arom": Entry("ℓ2-AROM", lambda grids, d: est.AROMCV(), lambda n, d: 1e-4 * n * d, by_default=False),
+    "l1_arom": Entry("ℓ1-AROM", lambda grids, d: est.AROMCV(norm=1), lambda n, d: 1e-4 * n * d, by_default=False),
     "rfe": Entry(
-        "RFE",
-        lambda grids, d: _best_number(est.SVMRFE(halving=d > MANY, lam=1.0), "r", d),
-        lambda n, d: 1e-4 * n * d,
-        by_default=False,
+        "RFE", lambda grids, d: est.SVMRFECV(halving=d > MANY, lam=1.0), lambda n, d: 1e-4 * n * d, by_default=False
     ),
-    "r2w2": Entry("R²W²", lambda grids, d: _best_number(est.R2W2(), "m", d), lambda n, d: 1e-7 * n**3, by_default=False),
+    "r2w2": Entry("R²W²", lambda grids, d: GridSearchCV(est.R2W2(), {"m": numbers_of_features(d)}), lambda n, d: 1e-7 * n**3, by_default=False),
     "radius_margin_basis": Entry(
         "radius–margin basis", lambda grids, d: est.RadiusMarginBasis(), lambda n, d: 1e-7 * n**3, by_default=False
     ),

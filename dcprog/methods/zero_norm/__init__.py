@@ -11,10 +11,12 @@ from dcprog.methods.zero_norm.multiplicative import l1_updates, l2_updates
 from dcprog.methods.zero_norm.selection import (
     arom_features,
     arom_iterates,
+    arom_path,
     arom_reduced,
     corr_features,
     retrain,
     rfe_features,
+    rfe_path,
 )
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "NotSeparableError",
     "arom_features",
     "arom_iterates",
+    "arom_path",
     "arom_reduced",
     "converge",
     "corr_features",
@@ -34,4 +37,5 @@ __all__ = [
     "polynomial_kernel",
     "retrain",
     "rfe_features",
+    "rfe_path",
 ]

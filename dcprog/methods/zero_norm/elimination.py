@@ -44,15 +44,19 @@ class ShrinkingSVM:
 
     def weights(self, X: Matrix, K: Matrix | None = None) -> Vector:
         """w for the columns X that are left, from the active sets before if K = XX' is given."""
+        return self.plane(X, K)[0]
+
+    def plane(self, X: Matrix, K: Matrix | None = None) -> tuple[Vector, float]:
+        """w and b."""
         if K is None:
             return self._anew(X)
-        alpha = None if self._between is None else self._mended(K, self._between, self._at_lam)
-        if alpha is None and np.isfinite(self._lam) and self._solver == "auto":
-            alpha = self._mended(K, *self._predicted(K))
-        if alpha is None:
+        solved = None if self._between is None else self._mended(K, self._between, self._at_lam)
+        if solved is None and np.isfinite(self._lam) and self._solver == "auto":
+            solved = self._mended(K, *self._predicted(K))
+        if solved is None:
             return self._anew(X)
-        w: Vector = X.T @ (alpha * self._y)
-        return w
+        alpha, b = solved
+        return X.T @ (alpha * self._y), b
 
     def _predicted(self, K: Matrix) -> tuple[Mask, Mask]:
         """The sets that libsvm finds: 0 < αᵢ < λ, and αᵢ = λ."""
@@ -62,7 +66,7 @@ class ShrinkingSVM:
         at_lam = alpha >= self._most * (1.0 - 1e-9)
         return (alpha > 0.0) & ~at_lam, at_lam
 
-    def _anew(self, X: Matrix) -> Vector:
+    def _anew(self, X: Matrix) -> tuple[Vector, float]:
         R, U = rotated(X)
         y = self._y[:, None]
         plane = maximal_margin(y * R, y, 2, self._lam, self._solver, counts=self._counts)
@@ -70,11 +74,10 @@ class ShrinkingSVM:
         self._at_lam = plane.xi > 1e-7
         separable = np.isfinite(self._lam) or not self._at_lam.any()
         self._between = (margins < 1.0 + 1e-6) & ~self._at_lam if separable else None
-        w: Vector = U @ plane.w
-        return w
+        return U @ plane.w, float(plane.b[0])
 
-    def _mended(self, K: Matrix, between: Mask, at_lam: Mask) -> Vector | None:
-        """α from active sets, which are exchanged where they violate a condition; None if that does not end."""
+    def _mended(self, K: Matrix, between: Mask, at_lam: Mask) -> tuple[Vector, float] | None:
+        """α and b from active sets, exchanged where they violate a condition; None if that does not end."""
         y = self._y
         for _ in range(ROUNDS):
             solved = self._solved(K, between, at_lam)
@@ -87,7 +90,7 @@ class ShrinkingSVM:
             inside, outside = ~between & ~at_lam & (margins < 1.0 - TOLERANCE), at_lam & (margins > 1.0 + TOLERANCE)
             if not (negative | above | inside | outside).any():
                 self._between, self._at_lam = between, at_lam
-                return np.clip(alpha, 0.0, self._most)
+                return np.clip(alpha, 0.0, self._most), b
             between = (between & ~negative & ~above) | inside | outside
             at_lam = (at_lam | above) & ~outside
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from numbers import Integral, Real
 from typing import Any
@@ -97,14 +97,61 @@ def arom_reduced(
     >>> len(iterate.features) > 2, features
     (True, array([ 7, 11]))
     """
-    samples = _checked(X, y, r)
-    iterate = _last_above(arom_iterates(samples, None, norm=norm, constraints=constraints, lam=lam, solver=solver), r)
-    sizes = _counted(iterate)
-    if np.count_nonzero(sizes) < r:
-        machines = _machines(samples, np.inf if lam is None else lam, solver)
-        squares = _squares(np.array([machine.weights(dense(samples.X)) for machine in machines]))
-        sizes = np.where(sizes > 0, 1.0 + sizes / sizes.max(initial=1.0), squares / squares.max())
-    return iterate, np.sort(np.argsort(-sizes, kind="stable")[:r])
+    return next(arom_path(X, y, [r], norm=norm, constraints=constraints, lam=lam, solver=solver))
+
+
+def arom_path(
+    X: Any,
+    y: Any,
+    numbers: Iterable[int],
+    *,
+    norm: int = 2,
+    constraints: str = "weston_watkins",
+    lam: float | None = None,
+    solver: str = "auto",
+) -> Iterator[tuple[Iterate, Indices]]:
+    """:func:`arom_reduced` for several numbers r of features, by one run of the updates, which does not depend on r.
+
+    Parameters
+    ----------
+    X, y, norm, constraints, lam, solver
+        As for :func:`arom_features`.
+    numbers : iterable of int
+        The numbers r.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((30, 50)); y = X[:, 7] + X[:, 11] > 0
+    >>> [features.tolist() for _, features in arom_path(X, y, [1, 2, 3])]
+    [[7], [7, 11], [7, 11, 12]]
+    """
+    samples = _of_classes(X, y)
+    iterates = Remembered(arom_iterates(samples, None, norm=norm, constraints=constraints, lam=lam, solver=solver))
+    for r in numbers:
+        iterate = _last_above(iter(iterates), _checked_number(samples, r))
+        sizes = _counted(iterate)
+        if np.count_nonzero(sizes) < r:
+            machines = _machines(samples, np.inf if lam is None else lam, solver)
+            squares = _squares(np.array([machine.weights(dense(samples.X)) for machine in machines]))
+            sizes = np.where(sizes > 0, 1.0 + sizes / sizes.max(initial=1.0), squares / squares.max())
+        yield iterate, np.sort(np.argsort(-sizes, kind="stable")[:r])
+
+
+class Remembered:
+    """Iterates that are walked through several times, and computed once.
+
+    >>> walk = Remembered(iter([1, 2, 3]))
+    >>> next(iter(walk)), list(walk), list(walk)
+    (1, [1, 2, 3], [1, 2, 3])
+    """
+
+    def __init__(self, source: Iterator[Any]) -> None:
+        self._source, self._known = source, list[Any]()
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from self._known
+        for iterate in self._source:
+            self._known.append(iterate)
+            yield iterate
 
 
 def arom_iterates(
@@ -202,22 +249,47 @@ def rfe_features(X: Any, y: Any, r: int, *, halving: bool = False, lam: float = 
     >>> rfe_features(X, y, 2, halving=True)
     array([ 7, 11])
     """
-    samples = _checked(X, y, r)
+    return rfe_path(X, y, [r], halving=halving, lam=lam, solver=solver)[r]
+
+
+def rfe_path(
+    X: Any, y: Any, numbers: Iterable[int], *, halving: bool = False, lam: float = np.inf, solver: str = "auto"
+) -> dict[int, Indices]:
+    """:func:`rfe_features` for several numbers r of features, by one elimination: on its way to the smallest it passes all.
+
+    Parameters
+    ----------
+    X, y, halving, lam, solver
+        As for :func:`rfe_features`.
+    numbers : iterable of int
+        The numbers r.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20)); y = X[:, 7] + X[:, 11] > 0
+    >>> rfe_path(X, y, [1, 2], halving=True)
+    {2: array([ 7, 11]), 1: array([7])}
+    """
+    samples = _of_classes(X, y)
+    wanted = sorted({_checked_number(samples, r) for r in numbers}, reverse=True)
     _check_cost(lam)
     check_flag(halving=halving)
     X = dense(samples.X)
     machines = _machines(samples, lam, solver)
     kept, K, exact = np.arange(X.shape[1]), X @ X.T, X.shape[1]
-    while len(kept) > r:
-        keep = max(r, len(kept) // 2) if halving else len(kept) - 1
+    found = {r: kept for r in wanted if r == len(kept)}
+    while len(found) < len(wanted):
+        keep = len(kept) // 2 if halving else len(kept) - 1
         part = X[:, kept]
         order = np.argsort(-_squares(np.array([machine.weights(part, K) for machine in machines])), kind="stable")
+        found |= {r: np.sort(kept[order[:r]]) for r in wanted if keep <= r < len(kept)}
+        if len(found) == len(wanted):
+            break
         gone, kept = X[:, kept[order[keep:]]], np.sort(kept[order[:keep]])
         if keep <= exact // 2:  # subtractions leave rounding errors: compute it anew now and then
             K, exact = X[:, kept] @ X[:, kept].T, keep
         else:
             K = K - gone @ gone.T
-    return kept
+    return found
 
 
 def retrain(
@@ -258,8 +330,13 @@ def retrain(
     _check_cost(lam)
     check_constraints(constraints)
     margins = Margins(samples, constraints)
-    plane = maximal_margin(*margins.rows(samples.X[:, chosen]), p, lam, solver, counts=margins.counts)
     W = np.zeros((margins.blocks, samples.X.shape[1]))
+    if p == 2 and np.isfinite(lam) and (margins.blocks == 1 or constraints == "one_vs_rest"):
+        X = dense(samples.X[:, chosen])
+        planes = [machine.plane(X, X @ X.T) for machine in _machines(samples, lam, solver)]
+        W[:, chosen] = [w for w, _ in planes]
+        return margins.classifier(W, np.array([b for _, b in planes]))
+    plane = maximal_margin(*margins.rows(samples.X[:, chosen]), p, lam, solver, counts=margins.counts)
     W[:, chosen] = plane.w.reshape(margins.blocks, -1)
     return margins.classifier(W, plane.b)
 
@@ -267,7 +344,7 @@ def retrain(
 def _machines(samples: Samples, lam: float, solver: str) -> list[ShrinkingSVM]:
     """The SVM, or one against the rest for each of several classes."""
     Q = len(samples.classes)
-    signs = (np.where(samples.codes == k, 1.0, -1.0) for k in range(Q if Q > 2 else 1))
+    signs = (np.where(samples.codes == k, 1.0, -1.0) for k in (range(Q) if Q > 2 else (1,)))
     return [ShrinkingSVM(y, lam, solver, samples.counts) for y in signs]
 
 
@@ -292,6 +369,12 @@ def _of_classes(X: Any, y: Any) -> Samples:
 
 def _checked(X: Any, y: Any, r: int) -> Samples:
     samples = _of_classes(X, y)
+    _checked_number(samples, r)
+    return samples
+
+
+def _checked_number(samples: Samples, r: int) -> int:
+    """r, if there are so many features that are not constant."""
     check_varying("selection", samples.X)
     available = int(varying(samples.X).sum())
     if isinstance(r, bool) or not (isinstance(r, Integral) and 1 <= r <= available):
@@ -299,4 +382,4 @@ def _checked(X: Any, y: Any, r: int) -> Samples:
             f"r is {r!r}, expected an integer from 1 to {available}, those of the {samples.X.shape[1]} features that are "
             "not constant: choose fewer"
         )
-    return samples
+    return int(r)

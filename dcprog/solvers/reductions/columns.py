@@ -30,8 +30,8 @@ PRICE_TOLERANCE = 1e-10
 BATCH = 100
 """At least so many columns enter at a time, if so many would help."""
 
-WIDE_QP = 200
-"""QPs with at least this many columns, slacks aside, are solved over a working set of them."""
+WIDE = 200
+"""QPs with at least this many columns, slacks aside, are solved over a working set of them, and LPs of few rows."""
 
 
 class Columns(Solver):
@@ -61,10 +61,9 @@ class Columns(Solver):
         return None
 
     def rank(self, problem: ConvexProblem) -> int | None:
-        """Before all others for LPs with many rows and QPs with many columns."""
-        if problem.problem_class is ProblemClass.LP:
-            return 1 if problem.m >= SMALLEST_LP else None
-        return 1 if problem.problem_class is ProblemClass.QP and problem.wide_columns >= WIDE_QP else None
+        """Before all others for problems with many columns, and for LPs with many rows."""
+        tall = problem.problem_class is ProblemClass.LP and problem.m >= SMALLEST_LP
+        return 1 if tall or (problem.problem_class in self.classes and problem.wide_columns >= WIDE) else None
 
     def open(self, problem: ConvexProblem, options: Mapping[str, Any]) -> Session:
         return ColumnsSession(problem, options)

@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError
+from scipy.linalg.lapack import dposv
 
 from dcprog.machine.threads import blas_threads
 from dcprog.typing import Matrix, Vector
@@ -132,9 +133,8 @@ class L1Program:
 def solve_square(H: Matrix, F: Vector, g: Vector) -> Vector:
     """(HH' + F)⁻¹ g by the m × m matrix, for m ≪ n."""
     M = H @ H.T
-    M[np.diag_indices_from(M)] += F
-    x: Vector = cho_solve(cho_factor(M, lower=True, overwrite_a=True), g)
-    return x
+    M.flat[:: len(M) + 1] += F
+    return _solved(M, g)
 
 
 def solve_small(H: Matrix, F: Vector, g: Vector) -> Vector:
@@ -148,9 +148,18 @@ def solve_small(H: Matrix, F: Vector, g: Vector) -> Vector:
     """
     K = H / F[:, None]
     M = H.T @ K
-    M[np.diag_indices_from(M)] += 1.0
-    out: Vector = g / F - K @ cho_solve(cho_factor(M, lower=True, overwrite_a=True), K.T @ g)
+    M.flat[:: len(M) + 1] += 1.0
+    out: Vector = g / F - K @ _solved(M, K.T @ g)
     return out
+
+
+def _solved(M: Matrix, g: Vector) -> Vector:
+    """M⁻¹g for a positive definite M, which is overwritten: LAPACK itself, since these systems are small and many."""
+    x: Vector
+    _, x, info = dposv(M, g, lower=True, overwrite_a=True)
+    if info != 0:
+        raise LinAlgError(f"dposv ended with {info}, expected 0: the matrix is not positive definite")
+    return x
 
 
 class Step(NamedTuple):
