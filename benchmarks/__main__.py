@@ -34,6 +34,7 @@ QUICK: dict[str, list[str]] = {
     "sparse_regression": ["--quick"],
     "suites": ["--every", "25", "--starts", "2", "--limit", "2"],
     "sweep": ["--data", "liver", "--methods", "rlp", "svm", "fsv"],
+    "tuning": ["--data", "sonar", "--methods", "L1SVMCV", "FSVCV", "SVMRFECV"],
     "weston2003": ["--trials", "3", "--points", "10", "--methods", "SVM", "CORR"],
     "weston2003_readings": ["--experiments", "11", "--readings", "1"],
 }

@@ -127,6 +127,7 @@ READERS: dict[str, Callable[[Rows], Iterator[Line]]] = {
     "sparse_regression": lambda rows: against("sparse_regression", rows, "problem", "skglm"),
     "suites": suites,
     "sweep": lambda rows: plain("sweep", rows, "data", "method"),
+    "tuning": lambda rows: against("tuning", rows, "data"),
     "weston2003": weston2003,
     "weston2003_readings": readings,
 }

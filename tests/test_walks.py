@@ -1,4 +1,4 @@
-"""Grids that one run of a method serves: the machines are those of single fits, and what is chosen is what a search chooses."""
+"""Grids that one run of a method serves: machines are those of single fits, choices those of a search."""
 
 import numpy as np
 import pytest

@@ -15,13 +15,13 @@ from dcprog.estimators.cross_validated import (
     L1SVMCV,
     L2L0SVMCV,
     L2L1SVMCV,
+    NLPSVMCV,
+    SVMRFECV,
     AlignmentSVMCV,
     KernelSVMCV,
     LinearSVMCV,
-    NLPSVMCV,
     QuadraticFSVCV,
     SVMRankingCV,
-    SVMRFECV,
 )
 from dcprog.estimators.linear import FSV, L1SVM, L2L0SVM, L2L1SVM, RLP, LinearSVM
 from dcprog.estimators.nlpsvm import NLPSVM

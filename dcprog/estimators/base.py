@@ -11,6 +11,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from itertools import product
 from typing import Any, ClassVar, NamedTuple
@@ -112,7 +113,7 @@ class Method(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for values in product(*grid.values()):
             point = dict(zip(grid, values, strict=True))
             machine = clone(self).set_params(**point)
-            yield watched(point, lambda machine=machine: machine._train(training))
+            yield watched(point, partial(machine._train, training))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Train on the samples in the rows of X and their labels y; a sample of weight s counts as s equal ones do."""

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 from dcprog.estimators.base import Method, Point, Trained
 from dcprog.estimators.linear import FSV, L1SVM, L2L0SVM, L2L1SVM, LIBSVM, LinearSVM
-from dcprog.estimators.nonlinear import AlignmentSVM, KernelSVM, QuadraticFSV
 from dcprog.estimators.nlpsvm import NLPSVM
+from dcprog.estimators.nonlinear import AlignmentSVM, KernelSVM, QuadraticFSV
 from dcprog.estimators.ranking import SVMRanking
 from dcprog.estimators.training import Training
 from dcprog.estimators.tuning import Folds, TunedMethod, Values

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,7 @@ class NLPSVM(LinearMethod):
         data, u = training.data, None
         for nu in grid["nu"]:
             machine = clone(self).set_params(nu=nu)
-            step = watched({"nu": nu}, lambda machine=machine, u=u: machine._from(data, u))
+            step = watched({"nu": nu}, partial(machine._from, data, u))
             u = step.trained.outcome.u
             yield step
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,7 @@ class AROM(LinearMethod):
             yield from super()._walk(grid, training)
             return
         machines = self._reduced(training, grid["r"])
-        yield from (watched({"r": r}, lambda: next(machines)) for r in grid["r"])
+        yield from (watched({"r": r}, partial(next, machines)) for r in grid["r"])
 
     def _reduced(self, training: Training, numbers: Sequence[int]) -> Iterator[Trained]:
         """The machines with so many features."""
@@ -198,7 +199,7 @@ class SVMRFE(LinearMethod):
             return
         check_varying(type(self).__name__, training.X)
         found, samples = self._eliminated(training, grid["r"]), training.samples
-        yield from (watched({"r": r}, lambda r=r: self._on(samples, found[r])) for r in grid["r"])  # type: ignore[misc]
+        yield from (watched({"r": r}, partial(self._on, samples, found[r])) for r in grid["r"])
 
     def _eliminated(self, training: Training, numbers: Sequence[int]) -> dict[int, Indices]:
         """The features that are left, by their number."""

@@ -78,7 +78,12 @@ METHODS: dict[str, Entry] = {
     "rfe": Entry(
         "RFE", lambda grids, d: est.SVMRFECV(halving=d > MANY, lam=1.0), lambda n, d: 1e-4 * n * d, by_default=False
     ),
-    "r2w2": Entry("R²W²", lambda grids, d: GridSearchCV(est.R2W2(), {"m": numbers_of_features(d)}), lambda n, d: 1e-7 * n**3, by_default=False),
+    "r2w2": Entry(
+        "R²W²",
+        lambda grids, d: GridSearchCV(est.R2W2(), {"m": numbers_of_features(d)}),
+        lambda n, d: 1e-7 * n**3,
+        by_default=False,
+    ),
     "radius_margin_basis": Entry(
         "radius–margin basis", lambda grids, d: est.RadiusMarginBasis(), lambda n, d: 1e-7 * n**3, by_default=False
     ),
