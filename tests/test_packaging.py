@@ -37,6 +37,20 @@ def test_import_is_light(tmp_path):
     assert not {"pyomo", "scipy", "numpy"} & loaded_by("import dcprog", tmp_path)
 
 
+def test_rooms_below_the_program_load_neither_pyomo_nor_scikit_learn(tmp_path):
+    """Every module of them but the two that DESIGN.md names, which load Pyomo on first use."""
+    code = """
+import importlib, pkgutil
+for room in ("dcprog.functions", "dcprog.convex", "dcprog.solvers"):
+    for info in pkgutil.walk_packages(importlib.import_module(room).__path__, room + "."):
+        if info.name not in ("dcprog.functions.binding", "dcprog.solvers.adapters.pyomo"):
+            importlib.import_module(info.name)
+"""
+    loaded = loaded_by(code, tmp_path)
+    assert "dcprog.solvers.adapters.highs" in loaded
+    assert not {"pyomo", *LAZY} & loaded
+
+
 def test_a_solver_is_loaded_when_it_is_used(tmp_path):
     code = """
 import dcprog, pyomo.environ as pyo

@@ -11,7 +11,7 @@ from types import ModuleType
 
 
 class _Watched(Loader):
-    """The loader of a module, with a word to say when it is done."""
+    """The loader of a module; ``done`` is called when the module has been executed."""
 
     def __init__(self, loader: Loader, done: Callable[[], object]) -> None:
         self._loader, self._done = loader, done

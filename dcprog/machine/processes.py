@@ -51,7 +51,7 @@ def processes(n_jobs: int | None, tasks: int) -> int:
 
 @contextlib.contextmanager
 def deaf_to_ctrl_c() -> Iterator[None]:
-    """Processes that are started inside never hear of Ctrl-C, however young they are; this one does, afterwards."""
+    """SIGINT is blocked in processes that are started inside, from their start on; this one gets it afterwards."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -64,7 +64,7 @@ def deaf_to_ctrl_c() -> Iterator[None]:
 
 
 def _start_tracker() -> None:
-    """Python's tracker of semaphores. Pyomo makes one in each worker, and of those that are killed it need not speak."""
+    """Python's tracker of semaphores. Pyomo makes one in each worker; warnings of those that are killed are left out."""
     from multiprocessing import resource_tracker
 
     own = os.environ.get(WARNINGS)
@@ -121,7 +121,7 @@ class Pools:
         return ProcessPoolExecutor(size, timeout=IDLE, initializer=serve, initargs=(os.getpid(),), env=env)
 
     def give_back(self, executor: Any, size: int) -> None:
-        """The executor has nothing to do any more."""
+        """Keep the executor, which has nothing to do, for the next call."""
         with self._lock:
             other = self._idle.pop((os.getpid(), size), None)
             self._idle[os.getpid(), size] = executor
@@ -129,12 +129,12 @@ class Pools:
             other.shutdown(wait=False)
 
     def kill(self, executor: Any) -> None:
-        """The executor may still be busy with what nobody wants to know any more."""
+        """End its workers; what they are busy with is not needed any more."""
         executor.shutdown(wait=True, kill_workers=True)
 
 
 def _answers(executor: Any) -> bool:
-    """Whether nobody killed its workers meanwhile."""
+    """Whether its workers are still alive."""
     try:
         return bool(executor.submit(os.getpid).result(timeout=IDLE))
     except (RuntimeError, TimeoutError):  # BrokenProcessPool is one of the former, and so is what a closed one raises
