@@ -51,6 +51,7 @@ class Samples(Family):
         A, b, data = _linear_forms(X, y, loss, fit_intercept)
         m = pyo.ConcreteModel(name="sparse_regression")
         m.w = pyo.Var(range(A.shape[1] - fit_intercept), initialize=0.0)
+        self.w: list[Any] = list(m.w.values())  # once: of 100 000 variables it takes as long as much of the rest
         if fit_intercept:
             m.b = pyo.Var(initialize=0.0)
         rule = None if data is None or not fit_intercept else partial(linear_rule, data.classes, data.names, None)
@@ -69,7 +70,7 @@ class Samples(Family):
         check_positive(sum_of_sample_weight=total)
         self.mean_loss = OfAffine(function, A, b)
         self.factor = factor / total
-        self.loss = self.factor * self.mean_loss(*([m.w, m.b] if fit_intercept else [m.w]))
+        self.loss = self.factor * self.mean_loss(*([self.w, m.b] if fit_intercept else [self.w]))
 
     def slope(self, w: Vector, b: float = 0.0) -> Vector:
         """The gradient of the mean loss with respect to w."""
@@ -142,7 +143,7 @@ def sparse_regression(
     """
     check_positive(lam=lam)
     samples = _samples(X, y, loss, delta, fit_intercept)
-    w = samples.model.w
+    w = samples.w
     partition = None if groups is None else _partition(groups, len(w))
     if penalty == "l1":
         norm = L1Norm() if partition is None else GroupNorm(partition.members, np.sqrt(partition.sizes))

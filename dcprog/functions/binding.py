@@ -160,7 +160,9 @@ def _of_matrix(function: ConvexFunction, given: tuple[Any, ...]) -> tuple[Convex
 
 
 def _scalars(given: Any) -> Iterable[Any]:
-    """What :func:`flatten` yields, all at once where it is one indexed variable."""
+    """What :func:`flatten` yields, all at once where it is one indexed variable, or a list of variables."""
+    if isinstance(given, list) and all(issubclass(kind, VarData) for kind in set(map(type, given))):
+        return given
     return given.values() if isinstance(given, IndexedVar) else flatten(given)
 
 

@@ -90,7 +90,7 @@ def _l1_form(problem: ConvexProblem) -> L1Form | str:
             return NO_KINKS
         return L1Form(np.flatnonzero(~is_t), None, found)
     x = loss.indices
-    if len(x) + len(found.t) != problem.n or np.intersect1d(x, found.t).size:
+    if len(x) + len(found.t) != problem.n or np.isin(x, found.t, kind="table").any():
         return "it takes a loss of all variables, and some stand outside of this one"
     if problem.Q is not None and _off(problem.Q, x):
         return "it takes squares of single variables beside a loss, and this problem has products"

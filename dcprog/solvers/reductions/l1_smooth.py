@@ -117,5 +117,5 @@ def _column_norms(A: Any) -> Vector:
     if not sp.issparse(A):
         norms: Vector = np.sqrt(np.einsum("ij,ij->j", A, A))
         return norms
-    column = np.repeat(np.arange(A.shape[1]), np.diff(A.indptr))
-    return np.sqrt(np.bincount(column, A.data**2, A.shape[1]))
+    squares = sp.csr_array((A.data**2, A.indices, A.indptr), shape=A.shape[::-1])  # A' entry by entry, A being in CSC
+    return np.sqrt(squares @ np.ones(A.shape[0]))
