@@ -118,4 +118,5 @@ def _column_norms(A: Any) -> Vector:
         norms: Vector = np.sqrt(np.einsum("ij,ij->j", A, A))
         return norms
     squares = sp.csr_array((A.data**2, A.indices, A.indptr), shape=A.shape[::-1])  # A' entry by entry, A being in CSC
-    return np.sqrt(squares @ np.ones(A.shape[0]))
+    of_sparse: Vector = np.sqrt(squares @ np.ones(A.shape[0]))
+    return of_sparse
