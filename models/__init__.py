@@ -20,6 +20,7 @@ from .rlp import rlp
 from .separating_fsv import separating_fsv
 from .sparse_regression import sparse_regression
 from .svm import svm, svm_dual
+from .zero_norm_regression import zero_norm_regression
 
 FACTORIES: dict[str, Callable[..., DCProgram]] = {
     factory.__name__: factory
@@ -41,6 +42,7 @@ FACTORIES: dict[str, Callable[..., DCProgram]] = {
         l2_arom,
         multiclass_arom,
         sparse_regression,
+        zero_norm_regression,
     )
 }
 """The factories by the names that the command line knows; not those that take separable classes only, separating_fsv."""
@@ -65,4 +67,5 @@ __all__ = [
     "sparse_regression",
     "svm",
     "svm_dual",
+    "zero_norm_regression",
 ]

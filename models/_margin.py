@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from dcprog.errors import DataError, unknown_name
 from dcprog.functions import ConvexFunction, Linear, OfSum, Quadratic
 from dcprog.functions import penalties as concave
-from dcprog.learning.monomials import Monomials
+from dcprog.learning.feature_maps import FeatureMap
 from dcprog.learning.rules import LinearRule
 from dcprog.learning.samples import Data, check_data, check_positive
 from dcprog.program.dc_program import Derived
@@ -27,6 +27,7 @@ from dcprog.program.family import Family
 from dcprog.program.matrix_constraint import MatrixConstraint
 from dcprog.typing import Vector
 
+Interpret = Callable[[Mapping[str, np.ndarray]], Any]
 WEIGHTINGS = ("mean", "sum", "class")
 FORMS = ("split", "paper")
 PENALTIES: dict[str, Callable[[float], ConvexFunction]] = {
@@ -75,15 +76,20 @@ class Weights(Family):
     """
 
     def __init__(
-        self, model: Any, data: Data, shape: str, derived: Derived | None = None, feature_map: Monomials | None = None
+        self, model: Any, data: Data, shape: str, derived: Derived | None = None, interpret: Interpret | None = None
     ) -> None:
-        super().__init__(model, derived=derived, interpret=partial(linear_rule, data.classes, data.names, feature_map))
+        rule = partial(linear_rule, data.classes, data.names, None) if interpret is None else interpret
+        super().__init__(model, derived=derived, interpret=rule)
         self.data, self.shape = data, shape
 
     @property
     def split(self) -> bool:
         """Whether w = p − q."""
         return self.model.component("p") is not None
+
+    def costs(self, weighting: str) -> Vector:
+        """What each training error weighs, see :func:`error_weights`."""
+        return error_weights(self.data, weighting)
 
     def errors(self, weights: Vector) -> Any:
         """Σ weightsᵢ ξᵢ."""
@@ -110,7 +116,7 @@ class Weights(Family):
 def linear_rule(
     classes: tuple[Any, Any],
     names: tuple[str, ...] | None,
-    feature_map: Monomials | None,
+    feature_map: FeatureMap | None,
     arrays: Mapping[str, np.ndarray],
 ) -> LinearRule:
     """The classifier (w, b)."""

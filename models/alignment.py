@@ -9,10 +9,15 @@ where yₙ'K_θ yₙ = ‖φ̄₊ − φ̄₋‖² is the squared distance of th
 ‖φ̄₊‖² + ‖φ̄₋‖² − 2⟨φ̄₊, φ̄₋⟩, three means of kernel values, each convex in θ; hence the decomposition
 
     g(θ) = (1 − λ) ⟨φ̄₊, φ̄₋⟩,    h(θ) = (1 − λ)/2 (‖φ̄₊‖² + ‖φ̄₋‖²) − (λ/d) Σₖ (1 − e^(−αθₖ)).
+
+Of K > 2 classes all are aligned at once, with one θ: yₙ'K_θ yₙ becomes the mean over the classes of what it is for one class
+against the rest, meanₖ ‖φ̄ₖ − φ̄_{≠k}‖². For K = 2 both terms of the mean are (11). It is Σ_ab C_ab Σ K_θ over pairs of
+classes (:func:`target`), of which those with C_ab < 0, most where a ≠ b, are g and the others h.
 """
 
 from __future__ import annotations
 
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -21,10 +26,10 @@ import pyomo.environ as pyo
 from dcprog.functions.penalties import Exponential
 from dcprog.learning.kernel_sums import kernel_sum
 from dcprog.learning.kernels import Distances, elementary_distances, pair_distances
-from dcprog.learning.samples import Data, check_data, check_lam, check_positive, dense
+from dcprog.learning.samples import Data, Samples, check_data, check_lam, check_positive, check_samples, dense
 from dcprog.learning.weighted_kernel import WeightedKernel
 from dcprog.program.dc_program import DCProgram
-from dcprog.typing import Matrix
+from dcprog.typing import Matrix, Vector
 
 G_MEMORY, H_MEMORY = 1.4e9, 1e8
 """Bytes of pairwise distances that g and each part of h may keep, where they are kept at all (not for the Gaussian kernel).
@@ -46,8 +51,8 @@ def alignment(
     Parameters
     ----------
     X, y
-        Points, one per row, and their labels, two different ones. Features should be standardised for the Gaussian kernel,
-        which otherwise prefers those of large variance, and left as they are for χ².
+        Points, one per row, and their labels, two different ones or more. Features should be standardised for the Gaussian
+        kernel, which otherwise prefers those of large variance, and left as they are for χ².
     lam : float
         λ ∈ [0, 1), the weight of the penalty. Even with λ = 0 features are discarded: those that push the classes together.
     alpha : float
@@ -70,21 +75,44 @@ def alignment(
     >>> kernel_svm(X, y, result["theta"]).predict([[0.5, 9], [2.5, 9]])
     array([0, 1])
     """
-    data, distances, positive, negative = _checked(X, y, lam, alpha, kernel, sigma)
-    s, t = data.counts[data.y > 0], data.counts[data.y < 0]  # all 1, or how often each point counts
-    counted = data.weights is not None
-    between = kernel_sum(distances, positive, negative, counts=(s, t) if counted else None, memory=G_MEMORY)
-    d = between.dimension
-    m = _model(d)
-    g = (1 - lam) / (s.sum() * t.sum()) * between(m.theta)
+    samples = check_samples(X, y)
+    distances = _distances(samples, lam, alpha, kernel, sigma)
+    if len(samples.classes) < 2:
+        check_data(samples, None)
+    Z, counts, K = dense(samples.X), samples.counts, len(samples.classes)
+    points = [Z[samples.codes == k] for k in range(K)]
+    weights = [counts[samples.codes == k] for k in range(K)]  # all 1, or how often each point counts
+    C = target(np.array([s.sum() for s in weights]))
+    m: Any = None
+    g: Any = 0
     h: Any = 0
-    for P, r in ((positive, s), (negative, t)):
-        within = kernel_sum(distances, P, counts=(r, r) if counted else None, memory=H_MEMORY)
-        h += (1 - lam) / (2 * r.sum() ** 2) * within(m.theta)
+    for a, b in combinations_with_replacement(range(K), 2):
+        pair, given = (points[a],) if a == b else (points[a], points[b]), None
+        if samples.weights is not None:
+            given = weights[a], weights[b]
+        part = kernel_sum(distances, *pair, counts=given, memory=(G_MEMORY if C[a, b] < 0 else H_MEMORY) / max(1, K - 1))
+        m = _model(part.dimension) if m is None else m
+        term = (1 - lam) * abs(C[a, b]) * (0.5 if a == b else 1.0) * part(m.theta)
+        g, h = (g + term, h) if C[a, b] < 0 else (g, h + term)
+    d = len(m.theta)
     if lam > 0:
         h += lam / d * Exponential(alpha)(m.theta)
-    interpret = lambda arrays: WeightedKernel(distances, arrays["theta"], data.names if d == data.d else None)
+    names = samples.names if d == Z.shape[1] else None
+    interpret = lambda arrays: WeightedKernel(distances, arrays["theta"], names)
     return DCProgram(m, g, h, name="alignment", stop_on=["theta"], tol=1e-3, interpret=interpret)
+
+
+def target(counts: Vector) -> Matrix:
+    """C = meanₖ uₖuₖ', uₖ = 1/nₖ for class k and −1/(n − nₖ) for the others: what the mean alignment of K classes against
+    the rest, meanₖ yₖ'K_θ yₖ = Σ_ab C_ab Σ K_θ over the pairs of points of classes a and b, takes of each pair of classes.
+
+    >>> target(np.array([2.0, 4.0]))
+    array([[ 0.25  , -0.125 ],
+           [-0.125 ,  0.0625]])
+    """
+    u = np.diag(1.0 / counts + 1.0 / (counts.sum() - counts)) - 1.0 / (counts.sum() - counts)[:, None]
+    mean: Matrix = u.T @ u / len(counts)
+    return mean
 
 
 def alignment_written_out(
@@ -116,10 +144,16 @@ def _checked(
 ) -> tuple[Data, Distances, Matrix, Matrix]:
     """The data, the elementary distances, the points of class +1, and those of class −1."""
     data = check_data(X, y)
+    distances = _distances(data, lam, alpha, kernel, sigma)
+    Z = dense(data.X)
+    return data, distances, Z[data.y > 0], Z[data.y < 0]
+
+
+def _distances(samples: Data | Samples, lam: float, alpha: float, kernel: str | Distances, sigma: float | None) -> Distances:
+    """The elementary distances, and the check of the other parameters."""
     check_lam(lam)
     check_positive(alpha=alpha)
-    Z = dense(data.X)
-    return data, elementary_distances(kernel, data.d, sigma), Z[data.y > 0], Z[data.y < 0]
+    return elementary_distances(kernel, samples.X.shape[1], sigma)
 
 
 def _model(d: int) -> Any:

@@ -9,10 +9,11 @@ from dcprog.learning.samples import check_lam
 from dcprog.program.dc_program import DCProgram
 from dcprog.program.family import of_family
 
-from ._margin import concave_penalty, error_weights, sized_weights
+from ._margin import concave_penalty
+from ._shared import joint_weights
 
 
-@of_family(sized_weights)
+@of_family(joint_weights)
 def fsv(
     X: Any,
     y: Any = None,
@@ -47,8 +48,8 @@ def fsv(
     (array([2., 0.]), array([0]))
     """
     check_lam(lam)
-    weights = sized_weights(X, y, form)
+    weights = joint_weights(X, y, form)
     rho = concave_penalty(penalty, alpha)
-    g = weights.errors((1.0 - lam) * error_weights(weights.data, weighting))
+    g = weights.errors((1.0 - lam) * weights.costs(weighting))
     h = lam * weights.of_size(rho) if lam > 0 else 0
     return weights.program(g, h, "fsv", stop_on=["v"], tol=1e-5)

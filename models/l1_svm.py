@@ -8,10 +8,10 @@ from dcprog.learning.samples import check_lam
 from dcprog.program.dc_program import DCProgram
 from dcprog.program.family import of_family
 
-from ._margin import error_weights, sized_weights
+from ._shared import joint_weights
 
 
-@of_family(sized_weights)
+@of_family(joint_weights)
 def l1_svm(X: Any, y: Any = None, lam: float = 0.1, *, weighting: str = "mean", form: str = "split") -> DCProgram:
     """ℓ1-SVM: min (1−λ) Σ cᵢξᵢ + λ‖w‖₁ subject to D(Xw + be) + ξ ≥ e, ξ ≥ 0, (4). A linear program.
 
@@ -23,6 +23,6 @@ def l1_svm(X: Any, y: Any = None, lam: float = 0.1, *, weighting: str = "mean", 
     array([0])
     """
     check_lam(lam)
-    weights = sized_weights(X, y, form)
-    g = weights.errors((1.0 - lam) * error_weights(weights.data, weighting)) + weights.size(lam)
+    weights = joint_weights(X, y, form)
+    g = weights.errors((1.0 - lam) * weights.costs(weighting)) + weights.size(lam)
     return weights.program(g, 0, "l1_svm")

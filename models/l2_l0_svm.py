@@ -9,10 +9,11 @@ from dcprog.learning.samples import check_nonnegative, check_positive
 from dcprog.program.dc_program import DCProgram
 from dcprog.program.family import of_family
 
-from ._margin import concave_penalty, error_weights, sized_weights
+from ._margin import concave_penalty
+from ._shared import joint_weights
 
 
-@of_family(sized_weights)
+@of_family(joint_weights)
 def l2_l0_svm(
     X: Any,
     y: Any = None,
@@ -36,8 +37,8 @@ def l2_l0_svm(
     """
     check_positive(mu=mu)
     check_nonnegative(nu=nu)
-    weights = sized_weights(X, y, form)
+    weights = joint_weights(X, y, form)
     rho = concave_penalty(penalty, alpha)
-    g = weights.errors(mu * error_weights(weights.data, weighting)) + weights.half_square()
+    g = weights.errors(mu * weights.costs(weighting)) + weights.half_square()
     h = nu * weights.of_size(rho) if nu > 0 else 0
     return weights.program(g, h, "l2_l0_svm", stop_on=["v"], tol=1e-5)

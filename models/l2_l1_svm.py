@@ -16,10 +16,11 @@ from dcprog.program.matrix_constraint import MatrixConstraint
 from dcprog.typing import Vector
 
 from ._dual import DualRule, dual_variables, transposed
-from ._margin import error_weights, sized_weights
+from ._margin import error_weights
+from ._shared import joint_weights
 
 
-@of_family(sized_weights)
+@of_family(joint_weights)
 def l2_l1_svm(
     X: Any, y: Any = None, mu: float = 1.0, nu: float = 1.0, *, weighting: str = "mean", form: str = "split"
 ) -> DCProgram:
@@ -34,8 +35,8 @@ def l2_l1_svm(
     """
     check_positive(mu=mu)
     check_nonnegative(nu=nu)
-    weights = sized_weights(X, y, form)
-    g = weights.errors(mu * error_weights(weights.data, weighting)) + weights.half_square() + weights.size(nu)
+    weights = joint_weights(X, y, form)
+    g = weights.errors(mu * weights.costs(weighting)) + weights.half_square() + weights.size(nu)
     return weights.program(g, 0, "l2_l1_svm")
 
 

@@ -124,7 +124,7 @@ def test_one_class():
         est.FSV().fit([[1.0], [2.0]], ["a", "a"])
 
 
-@each([est.FSV(), est.R2W2(), est.RadiusMarginBasis(), est.FSVCV()])
+@each([est.RLP(), est.R2W2(), est.RadiusMarginBasis(), est.LinearSVMCV()])
 def test_binary_methods_say_what_to_do_with_more_classes(estimator):
     X, y = samples()
     y[:5] = "perhaps"

@@ -299,7 +299,6 @@ def test_constant_columns_get_no_weight():
 
 BAD = {
     "one class": (lambda X, y: (X, np.ones_like(y)), "1 class"),
-    "three classes": (lambda X, y: (X, np.arange(len(y)) % 3), "3 class"),
     "NaN": (lambda X, y: (np.where(X > 2, np.nan, X) * np.r_[np.nan, np.ones(X.shape[1] - 1)], y), "NaN or infinite"),
     "infinite": (lambda X, y: (X * np.inf, y), "NaN or infinite"),
     "no features": (lambda X, y: (X[:, :0], y), "at least one"),
@@ -322,6 +321,13 @@ def test_bad_data_is_a_value_error_before_any_solver_runs(name, mistake):
     with pytest.raises(ValueError, match=message) as caught:
         LINEAR[name](*change(*samples(0)))
     assert isinstance(caught.value, errors.DataError)
+
+
+@pytest.mark.parametrize("factory", [rlp, svm, svm_dual, l2_l1_svm_dual, models.arom])
+def test_what_is_of_two_classes_refuses_three(factory):
+    X, y = samples(0)
+    with pytest.raises(errors.DataError, match="3 class"):
+        factory(X, np.arange(len(y)) % 3, **({"q": 1} if factory is models.arom else {}))
 
 
 @pytest.mark.parametrize(

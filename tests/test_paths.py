@@ -31,6 +31,7 @@ GRIDS = {
     "arom": {"q": [None, 1, 0, 2, None], "p": [0, 1, 2]},
     "l2_arom": {"eps": [1e-2, 1e-1], "q": [None, 1, 0, 2], "p": [0, 2]},
     "multiclass_arom": {"eps": [1e-2, 1e-1], "lam": [None, 1.0]},
+    "zero_norm_regression": {"tube": [0.1, 0.5], "lam": [0.5, 5.0]},
     "sparse_regression": {"loss": ["squared", "logistic"], "lam": [0.02, 0.1]},
 }
 

@@ -46,7 +46,7 @@ CONVEX_CASES = {
     "l2_arom": ({"p": 2, "q": 1}, lambda m: half_square(m.w) + total(m.xi)),
 }
 """Parameters that leave nothing in h, and the formula of the paper written out."""
-NO_CONVEX_CASE = {"alignment", "kernel_svm_dual", "multiclass_arom", "sparse_regression"}
+NO_CONVEX_CASE = {"alignment", "kernel_svm_dual", "multiclass_arom", "sparse_regression", "zero_norm_regression"}
 
 
 def plain(model, objective, solver):

@@ -262,7 +262,7 @@ class Formulation(SelectingMethod):
     """Features with a weight above it are selected."""
 
     def _train(self, training: Training) -> Trained:
-        program = self._factory(training.data, None, **self._parameters())
+        program = self._factory(training.samples, None, **self._parameters())
         settings = self._settings()
         if callable(settings.get("stop")) and not isinstance(settings["stop"], StoppingRule):
             settings["stop"] = settings["stop"](program)
@@ -274,7 +274,7 @@ class Formulation(SelectingMethod):
         """By one :func:`dcprog.path`, along which solvers stay warm."""
         fixed = {name: value for name, value in self._parameters().items() if name not in grid}
         parameters: dict[str, Any] = {**self._settings(), **fixed, **grid}
-        walked = path(self._factory, training.data, None, **parameters)
+        walked = path(self._factory, training.samples, None, **parameters)
         for point, result in zip(walked.parameters, walked, strict=True):
             if result.status not in LIMITS:
                 check_end(f"{type(self).__name__} with {point}", result.status, result.messages)

@@ -16,6 +16,7 @@ from dcprog.algorithms.result import Result, Status
 from dcprog.errors import DataError
 from dcprog.estimators.base import Formulation, Grid, Iterated, LinearMethod, Method, Step, Stop, Trained, check_end
 from dcprog.estimators.outcomes import outcome, total_slack
+from dcprog.estimators.several_classes import SeveralClasses
 from dcprog.estimators.training import Training
 from dcprog.functions import ConvexFunction
 from dcprog.learning.rules import LinearRule
@@ -43,12 +44,12 @@ class LinearFormulation(LinearMethod, Formulation):
     Attributes
     ----------
     coef_, intercept_ : ndarray
-        w and b.
+        w and b; of more than two classes a row for each.
     classes_ : ndarray
-        The two labels.
+        The labels.
     result_ : Result
         Of the engine: objective, status, history, arrays by name.
-    classifier_ : LinearRule
+    classifier_ : LinearRule, or ArgmaxRule of more than two classes
     n_iter_ : int
         Iterations of DCA.
     """
@@ -61,18 +62,19 @@ class LinearFormulation(LinearMethod, Formulation):
         return Trained(result, rule, result.iterations, rule.selected(self.threshold))
 
 
-def without_constant_features(rule: LinearRule, X: Any) -> LinearRule:
+def without_constant_features(rule: Any, X: Any) -> Any:
     """The same classifier of X, b with the weight of the features that are constant there.
 
     >>> without_constant_features(LinearRule(np.array([1.0, 2.0]), 0.0), np.array([[1.0, 3.0], [2.0, 3.0]])).b
     6.0
     """
     constant = np.flatnonzero(~varying(X))
-    if not rule.w[constant].any():
+    if not rule.w[..., constant].any():
         return rule
     w = rule.w.copy()
-    w[constant] = 0.0
-    return replace(rule, w=w, b=rule.b + float((X[:1, constant] @ rule.w[constant])[0]))
+    w[..., constant] = 0.0
+    more = np.asarray(X[:1, constant] @ rule.w[..., constant].T)[0]
+    return replace(rule, w=w, b=rule.b + (float(more) if rule.w.ndim == 1 else more))
 
 
 @dataclass(eq=False, repr=False)
@@ -134,7 +136,7 @@ class LinearSVM(LinearFormulation):
 
 
 @dataclass(eq=False, repr=False)
-class L1SVM(LinearFormulation):
+class L1SVM(SeveralClasses, LinearFormulation):
     """The ℓ1-SVM: min (1−λ) Σ cᵢξᵢ + λ‖w‖₁, (4). A linear program.
 
     >>> X, y = [[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]], [0, 0, 1, 1]
@@ -150,7 +152,7 @@ class L1SVM(LinearFormulation):
 
 
 @dataclass(eq=False, repr=False)
-class FSV(LinearFormulation, Iterated):
+class FSV(SeveralClasses, LinearFormulation, Iterated):
     """Feature Selection concaVe: min (1−λ) Σ cᵢξᵢ + λ e'(e − e^(−α|w|)), (6). One linear program an iteration of DCA.
 
     Parameters
@@ -168,6 +170,9 @@ class FSV(LinearFormulation, Iterated):
         the program, as ``dcprog.DCA.default_rule``, by which the published tables were computed.
     threshold : float
         Features with |w| above it are selected.
+    multi_class : "shared" or "ovr"
+        Of more than two classes: one program in which a feature counts once, whichever of the classes' classifiers use it,
+        min (1−λ) meanₖ Σ cᵢξₖᵢ + λ e'(e − e^(−αv)), |wₖⱼ| ≤ vⱼ, or a program for each class against the rest.
 
     >>> X, y = [[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]], [0, 0, 1, 1]
     >>> fsv = FSV(lam=0.1).fit(X, y)
@@ -184,7 +189,7 @@ class FSV(LinearFormulation, Iterated):
 
 
 @dataclass(eq=False, repr=False)
-class L2L1SVM(LinearFormulation):
+class L2L1SVM(SeveralClasses, LinearFormulation):
     """The ℓ2-ℓ1-SVM: min µ Σ cᵢξᵢ + ½‖w‖² + ν‖w‖₁, (7). A convex QP.
 
     >>> X, y = [[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]], [0, 0, 1, 1]
@@ -201,7 +206,7 @@ class L2L1SVM(LinearFormulation):
 
 
 @dataclass(eq=False, repr=False)
-class L2L0SVM(LinearFormulation, Iterated):
+class L2L0SVM(SeveralClasses, LinearFormulation, Iterated):
     """The ℓ2-ℓ0-SVM: min µ Σ cᵢξᵢ + ½‖w‖² + ν e'(e − e^(−α|w|)), (8). One QP an iteration of DCA.
 
     Parameters as for :class:`FSV`, with µ > 0 the weight of the errors and ν ≥ 0 that of the features.

@@ -13,21 +13,26 @@ from dcprog.algorithms.result import Result
 from dcprog.errors import DataError
 from dcprog.estimators.base import Iterated, Method, Trained
 from dcprog.estimators.outcomes import outcome, total_slack
+from dcprog.estimators.several_classes import SeveralClasses
 from dcprog.estimators.training import Training
 from dcprog.functions import ConvexFunction
+from dcprog.learning.feature_maps import joined_map
 from dcprog.learning.kernels import Distances
-from dcprog.learning.samples import check_flag, check_points, dense
+from dcprog.learning.multiclass import against_rest
+from dcprog.learning.samples import Data, check_flag, check_points, dense
+from dcprog.learning.weighted_kernel import KernelRule
 from dcprog.methods.kernel_svm import kernel_alignment, kernel_svm
 from dcprog.models.alignment import alignment
 from dcprog.models.quadratic_fsv import quadratic_fsv
 
 
 @dataclass(eq=False, repr=False)
-class QuadraticFSV(Iterated):
+class QuadraticFSV(SeveralClasses, Iterated):
     """Quadratic FSV: min (1−λ) Σ cᵢξᵢ + λ e'(e − e^(−αv)), |wᵢ| ≤ vⱼ if the monomial φᵢ contains xⱼ, (9).
 
-    Classifies by sgn(w'φ(x) + b), φ all monomials up to ``degree``; d features have O(d^degree) of them. Other parameters as
-    for :class:`~dcprog.estimators.FSV`.
+    Classifies by sgn(w'φ(x) + b), φ all monomials up to ``degree``; d features have O(d^degree) of them. Another φ is a
+    ``feature_map``, with its ``incidence`` where that is not known, as for :func:`dcprog.models.quadratic_fsv`. Other
+    parameters as for :class:`~dcprog.estimators.FSV`.
 
     >>> X = np.random.default_rng(0).uniform(-2, 2, (60, 3))
     >>> QuadraticFSV(lam=0.05).fit(X, X[:, 0] ** 2 + X[:, 1] ** 2 > 1.5).get_support()
@@ -42,6 +47,14 @@ class QuadraticFSV(Iterated):
     _: KW_ONLY
     penalty: str | ConvexFunction = "exponential"
     weighting: str = "mean"
+    feature_map: Any = None
+    incidence: Any = None
+
+    def _parameters(self) -> dict[str, Any]:
+        """With one parameter for the map, since arrays are grids along a path."""
+        own = super()._parameters()
+        own["feature_map"] = joined_map(own["feature_map"], own.pop("incidence"))
+        return own
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -49,6 +62,7 @@ class KernelMethod(Method):
     """A classifier with one of the kernels of :func:`dcprog.models.alignment`, and with or without a bias. X may be sparse;
     distances of points are computed from a dense copy."""
 
+    _multi_class = True
     _sparse = True
 
     kernel: str | Distances = "gaussian"
@@ -97,7 +111,7 @@ class KernelSVM(KernelMethod):
 
     Attributes
     ----------
-    classifier_ : KernelRule
+    classifier_ : KernelRule, or OneVsRest of more than two classes
     result_ : Result
     n_support_ : int
 
@@ -111,18 +125,21 @@ class KernelSVM(KernelMethod):
     theta: Any = None
 
     def _train(self, training: Training) -> Trained:
-        data, C = training.data, _cost("lam", self.lam)
-        rule = kernel_svm(data, None, self.theta, C, self.kernel, self.sigma, self.bias)
-        a, Z = rule.coefficients, dense(data.X)
-        values = rule.kernel(Z, rule.vectors) @ a
-        objective = 0.5 * float(a @ values[rule.support]) + C * total_slack(values + rule.intercept, data)
-        arrays = {"alpha": a, "b": rule.intercept}
+        samples, C = training.samples, _cost("lam", self.lam)
+        rule = kernel_svm(samples, None, self.theta, C, self.kernel, self.sigma, self.bias)
+        machines, several = getattr(rule, "machines", (rule,)), len(samples.classes) > 2
+        parts = [against_rest(samples, k) for k in range(len(machines))] if several else [training.data]
+        objective = float(np.mean([_primal(machine, part, C) for machine, part in zip(machines, parts, strict=True)]))
+        arrays = {
+            "alpha": np.concatenate([m.coefficients for m in machines]),
+            "b": np.array([m.intercept for m in machines]),
+        }
         result = outcome("kernel_svm", objective, arrays, rule, algorithm="dual QP", solver="auto")
-        return Trained(result, rule, 0, rule.kernel.selected(0.0))
+        return Trained(result, rule, 0, machines[0].kernel.selected(0.0))
 
 
 @dataclass(eq=False, repr=False)
-class AlignmentSVM(KernelMethod, Iterated):
+class AlignmentSVM(KernelMethod, SeveralClasses, Iterated):
     """Features weighted by kernel-target alignment (12), and the kernel SVM that uses these weights.
 
         min −(1−λ)/2 ‖φ̄₊ − φ̄₋‖² + λ/d e'(e − e^(−αθ)) over 0 ≤ θ ≤ e,    K_θ(x, z) = exp(−Σₖ θₖ Dₖ(x, z))
@@ -139,6 +156,8 @@ class AlignmentSVM(KernelMethod, Iterated):
         Of DCA on (12), as for :class:`~dcprog.estimators.FSV`.
     threshold : float
         Features with θ above it are selected.
+    multi_class : "shared" or "ovr"
+        Of more than two classes: one θ for the mean alignment of all classes against the rest, or one for each class.
 
     Attributes
     ----------
@@ -146,7 +165,7 @@ class AlignmentSVM(KernelMethod, Iterated):
         The weights of the features.
     result_ : Result
         Of the engine, for (12).
-    classifier_ : KernelRule
+    classifier_ : KernelRule, or OneVsRest of more than two classes
         The SVM.
 
     >>> X, y = [[0, 0], [0, 1], [0, 2], [3, 0], [3, 1], [3, 2]], ["l", "l", "l", "r", "r", "r"]
@@ -165,17 +184,26 @@ class AlignmentSVM(KernelMethod, Iterated):
 
     @property
     def theta_(self) -> np.ndarray:
-        return np.asarray(self.classifier_.kernel.theta)
+        """θ; with ``multi_class="ovr"`` a row for each of more than two classes."""
+        return np.asarray(self.result_["theta"])
 
     def _read(self, result: Result, training: Training) -> Trained:
-        theta, data = result["theta"], training.data
-        if len(theta) != data.d:
+        theta, samples = result["theta"], training.samples
+        d = samples.X.shape[1]
+        if len(theta) != d:
             raise DataError(
-                f"the kernel has {len(theta)} elementary distances for {data.d} features, and so selects distances, not "
+                f"the kernel has {len(theta)} elementary distances for {d} features, and so selects distances, not "
                 "features: use dcprog.models.alignment itself"
             )
-        rule = kernel_svm(data, None, theta, _cost("lam_svm", self.lam_svm), self.kernel, self.sigma, self.bias)
-        return Trained(result, rule, result.iterations, rule.kernel.selected(self.threshold))
+        rule = kernel_svm(samples, None, theta, _cost("lam_svm", self.lam_svm), self.kernel, self.sigma, self.bias)
+        return Trained(result, rule, result.iterations, np.flatnonzero(theta > self.threshold))
+
+
+def _primal(rule: KernelRule, data: Data, C: float) -> float:
+    """½‖w‖² + C Σ sᵢξᵢ."""
+    Z = dense(data.X)
+    values = rule.kernel(Z, rule.vectors) @ rule.coefficients
+    return 0.5 * float(rule.coefficients @ values[rule.support]) + C * total_slack(values + rule.intercept, data)
 
 
 def alignment_scorer(machine: Any, X: Any, y: Any) -> float:

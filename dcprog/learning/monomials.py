@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.errors import DataError
+from dcprog.learning.feature_maps import largest
 from dcprog.typing import Matrix, Vector
 
 
@@ -62,7 +63,4 @@ class Monomials:
 
     def largest(self, sizes: Vector) -> Vector:
         """For every feature the largest of ``sizes`` over the monomials that contain it."""
-        out = np.zeros(self.d)
-        pairs = self.contains.tocoo()
-        np.maximum.at(out, pairs.col, np.asarray(sizes)[pairs.row])
-        return out
+        return largest(self.contains, sizes)

@@ -11,14 +11,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from dcprog.errors import DataError, unknown_name
-from dcprog.learning.rules import LinearClassifier
-from dcprog.learning.samples import Samples, check_points
+from dcprog.learning.feature_maps import FeatureMap
+from dcprog.learning.rules import Classifier, LinearClassifier
+from dcprog.learning.samples import Data, Samples, check_points
 from dcprog.typing import Indices, Matrix, Sparse, Vector
 
 
 @dataclass(frozen=True, eq=False)
 class ArgmaxRule(LinearClassifier):
-    """g(x) = argmaxₖ wₖ·x + bₖ, (4).
+    """g(x) = argmaxₖ wₖ·φ(x) + bₖ, (4), φ the identity or a map of features.
 
     >>> rule = ArgmaxRule(np.array([[-1.0], [0.0], [1.0]]), np.array([0.0, 0.5, 0.0]), np.array(["low", "mid", "high"]))
     >>> rule.predict([[-9.0], [0.1], [9.0]])
@@ -29,16 +30,56 @@ class ArgmaxRule(LinearClassifier):
     b: Vector
     classes: np.ndarray
     feature_names: tuple[str, ...] | None = None
+    feature_map: FeatureMap | None = None
 
     def decision_function(self, X: Any) -> Matrix:
-        """wₖ·x + bₖ, a column for each class."""
-        X = check_points(X, self.w.shape[1])
-        return np.asarray(X @ self.w.T) + self.b
+        """wₖ·φ(x) + bₖ, a column for each class."""
+        X = check_points(X, self.w.shape[1] if self.feature_map is None else self.feature_map.d)
+        mapped = X if self.feature_map is None else self.feature_map.transform(X)
+        return np.asarray(mapped @ self.w.T) + self.b
 
     def sizes(self) -> Vector:
-        """Σₖ|wₖ| of every feature: its zero norm is (5)."""
+        """Σₖ|wₖ| of every feature, whose zero norm is (5); with a feature map the largest of the φᵢ that contain it."""
         sizes: Vector = np.abs(self.w).sum(axis=0)
-        return sizes
+        return sizes if self.feature_map is None else self.feature_map.largest(sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class OneVsRest(Classifier):
+    """The class whose machine against the rest has the largest score.
+
+    >>> from dcprog.learning.rules import LinearRule
+    >>> low, high = LinearRule(np.array([-1.0]), 0.0), LinearRule(np.array([1.0]), 0.0)
+    >>> OneVsRest((low, LinearRule(np.array([0.0]), 0.5), high), np.array(["a", "b", "c"])).predict([[-9.0], [0.1], [9.0]])
+    array(['a', 'b', 'c'], dtype='<U1')
+    """
+
+    machines: tuple[Any, ...]
+    classes: np.ndarray
+
+    def decision_function(self, X: Any) -> Matrix:
+        """The score of each class against the rest, a column for each."""
+        return np.column_stack([machine.decision_function(X) for machine in self.machines])
+
+    @property
+    def kernel(self) -> Any:
+        """The kernel of the first machine, which is that of all where they share θ."""
+        return self.machines[0].kernel
+
+    @property
+    def support(self) -> Indices:
+        """Positions of the training points that support some machine."""
+        return np.unique(np.concatenate([machine.support for machine in self.machines]))
+
+
+def against_rest(samples: Samples, k: int) -> Data:
+    """Class k as +1 and all others as −1.
+
+    >>> against_rest(Samples(np.zeros((3, 1)), np.array([0, 2, 1]), np.array(["a", "b", "c"]), None), 2).y
+    array([-1.,  1., -1.])
+    """
+    signs = np.where(samples.codes == k, 1.0, -1.0)
+    return Data(samples.X, signs, (False, True), samples.names, samples.weights)
 
 
 def margin_rows(samples: Samples, constraints: str) -> tuple[Sparse, Sparse]:

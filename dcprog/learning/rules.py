@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dcprog.learning.monomials import Monomials
+from dcprog.learning.feature_maps import FeatureMap
 from dcprog.learning.samples import check_points
 from dcprog.typing import Indices, Matrix, Vector
 
@@ -75,7 +75,7 @@ class LinearClassifier(Classifier):
 
 @dataclass(frozen=True, eq=False)
 class LinearRule(LinearClassifier):
-    """F(x) = sgn(w'φ(x) + b), φ the identity or a map of monomials.
+    """F(x) = sgn(w'φ(x) + b), φ the identity or a map of features.
 
     >>> rule = LinearRule(np.array([1.0, 0.0]), -1.0, feature_names=("height", "age"))
     >>> rule.predict([[2.0, 5.0], [0.0, 5.0]])
@@ -88,7 +88,7 @@ class LinearRule(LinearClassifier):
     b: float
     classes: tuple[Any, Any] = (-1, 1)
     feature_names: tuple[str, ...] | None = None
-    feature_map: Monomials | None = None
+    feature_map: FeatureMap | None = None
 
     @property
     def n_features_in(self) -> int:

@@ -17,7 +17,8 @@ from dcprog.errors import ConvexityError, DataError
 from dcprog.functions.checks import matrix, number
 from dcprog.functions.definiteness import is_positive_semidefinite
 from dcprog.learning.kernels import Distances, Separate, elementary_distances
-from dcprog.learning.samples import check_data, dense
+from dcprog.learning.multiclass import OneVsRest, against_rest
+from dcprog.learning.samples import Data, check_data, check_samples, dense
 from dcprog.learning.weighted_kernel import KernelRule, WeightedKernel, weights_of_features
 from dcprog.methods.libsvm import quiet_svc
 from dcprog.methods.quadratic import svm_dual
@@ -61,8 +62,9 @@ def kernel_svm(
     kernel: str | Distances = "gaussian",
     sigma: float | None = None,
     bias: bool | None = None,
-) -> KernelRule:
-    """Train on (X, y) with feature weights ``theta`` (by default e, the usual kernel).
+) -> Any:
+    """Train on (X, y) with feature weights ``theta`` (by default e, the usual kernel): a :class:`KernelRule`, or, of more
+    than two classes, a :class:`~dcprog.learning.multiclass.OneVsRest` of one for each.
 
     ``kernel`` and ``sigma`` are those of :func:`dcprog.models.alignment`. ``bias`` says whether there is a b; by default as
     in the paper: for the χ² kernel. Then libsvm trains, else a QP solver the dual, in which no equation ties the αᵢ:
@@ -74,17 +76,24 @@ def kernel_svm(
     >>> rule.predict([[0.5, 99.0], [5.5, -99.0]]), rule.n_support, rule.kernel.selected()
     (array(['low', 'high'], dtype='<U4'), 4, array([0]))
     """
-    data, C = check_data(X, y), number("C", C, 0, such_as=1)
-    Z, distances = dense(data.X), elementary_distances(kernel, data.d, sigma)
-    weighted = WeightedKernel(distances, weights_of_features(theta, distances, Z), data.names)
+    samples, C = check_samples(X, y), number("C", C, 0, such_as=1)
+    Z, distances = dense(samples.X), elementary_distances(kernel, samples.X.shape[1], sigma)
+    weighted = WeightedKernel(distances, weights_of_features(theta, distances, Z), samples.names)
     K = weighted(Z, Z)
     train = _libsvm if (kernel == "chi2" if bias is None else bias) else _without_bias
     if not isinstance(distances, Separate) and not is_positive_semidefinite(sp.csc_array(K)):
         raise ConvexityError(
             "K_θ has a negative eigenvalue, so exp(−θ'D) is no kernel for a support vector machine: change D"
         )
-    support, coefficients, b = train(K, data.y, C * data.counts)
-    return KernelRule(weighted, Z[support], coefficients, b, data.classes, support)
+
+    def trained(data: Data) -> KernelRule:
+        support, coefficients, b = train(K, data.y, C * data.counts)
+        return KernelRule(weighted, Z[support], coefficients, b, data.classes, support)
+
+    if len(samples.classes) <= 2:
+        return trained(check_data(samples, None))
+    machines = [trained(against_rest(samples, k)) for k in range(len(samples.classes))]
+    return OneVsRest(tuple(machines), samples.classes)
 
 
 def _without_bias(K: Matrix, y: Vector, C: Vector) -> tuple[Indices, Vector, float]:
