@@ -3,7 +3,9 @@
 import os
 import signal
 from contextlib import contextmanager
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from study_tools import QUICK, SMALL, small_data, without_times
 
@@ -32,7 +34,8 @@ def test_a_cluster_gives_the_same(cluster, here, tmp_path):
 
 def test_a_worker_that_is_killed_is_survived(cluster, tmp_path):
     killed: list[int] = []
-    words = {"methods": ["l2_l1_svm"], "folds": 6}
+    grids = replace(SMALL, mu=tuple(10.0 ** np.arange(8)), nu=(0.1, 0.3, 1.0, 3.0))  # as long as a worker takes to die
+    words = {"methods": ["l2_l1_svm"], "folds": 6, "grids": grids}
 
     @contextmanager
     def watch(tasks):
