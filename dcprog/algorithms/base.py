@@ -279,7 +279,8 @@ class Algorithm(ABC):
             raise FunctionError(f"at iteration {iteration} g = {values.g} and h = {values.h}: both have to be finite on C")
         rise = values.level - self.ceiling(state)
         if max(rise, 0.0 if gap is None else -gap) > ROUNDING * max(state.size, values.size):
-            refuse_defects(self.program, state, values.f, rise, gap, solution, self.dispatcher.units)
+            fall = self.trace.fall()
+            refuse_defects(self.program, state, values.f, rise, gap, solution, self.dispatcher.units, fall)
         if c.dc is None and self.trace.values[0] - values.level > BOTTOMLESS * self.trace.sizes[0]:
             assert self.start is not None
             refuse_endless(self.program, (state.x, self.start.x), there, values.f)

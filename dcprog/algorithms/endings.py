@@ -15,6 +15,8 @@ from dcprog.typing import Vector
 
 PROOF_SECONDS = 10.0
 """For the proof that a subproblem is unbounded."""
+NEGLIGIBLE = TOLERANCE**2
+"""A rise by this share of what f fell since the start is none."""
 
 
 class AlgorithmStopped(DCProgError):
@@ -48,14 +50,15 @@ def unsolved_as_status(
 
 
 def refuse_defects(
-    program: DCProgram, state: State, f: float, rise: float, gap: float | None, solution: Solution, units: Units
+    program: DCProgram, state: State, f: float, rise: float, gap: float | None, solution: Solution, units: Units, fall: float
 ) -> None:
     """Theorem 1: f decreases by at least the gap, which is ≥ 0, up to what a verified solution may be off, and to what
-    leaving the rows by as much as a solver may brought the point before. ``f`` is the value after ``state``."""
+    leaving the rows by as much as a solver may brought the point before. ``f`` is the value after ``state``, ``fall`` what
+    it fell until then: beside a minimiser where all terms are 0, as that of x⁴, these are too small for a solver."""
     c = program.compiled
     size = value_size(c.subproblem, c.cost(c.h.gradient(state.x)), solution.z, units)
     outside = value_of_violation(c.subproblem, c.lift(state.x), solution.row_duals, solution.constraint_duals)
-    allowed = 2 * TOLERANCE * max(size, state.size) + outside
+    allowed = 2 * TOLERANCE * max(size, state.size) + outside + NEGLIGIBLE * fall
     iteration = state.iteration + 1
     if rise > allowed:
         raise AlgorithmStopped(

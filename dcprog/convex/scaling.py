@@ -200,7 +200,8 @@ def _newton(slopes: Vector, curvature: Vector, width: Vector) -> Vector:
     known = np.isfinite(unit) & (unit > 0)
     if not known.any():
         return np.zeros_like(slopes)
-    usual = float(np.quantile((slopes * unit)[known], 0.5, method="lower"))
+    with np.errstate(over="ignore"):
+        usual = float(np.quantile((slopes * unit)[known], 0.5, method="lower"))
     most = np.where(np.isfinite(width), width, TYPICAL * usual / np.where(known, slopes, 1.0))
     return np.where(known, np.minimum(unit, most), 0.0)
 

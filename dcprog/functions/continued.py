@@ -38,10 +38,16 @@ class Curve(NamedTuple):
     """Whether φ″ ≥ 0 just above the inflection point."""
 
 
+def _sech2(t: Any) -> Any:
+    """cosh(t)⁻², by powers that do not overflow."""
+    falling = np.exp(-2 * np.abs(t))
+    return 4 * falling / (1 + falling) ** 2
+
+
 CURVES = {
     "sin": Curve(np.sin, np.cos, lambda t: -np.sin(t), 0.0, np.pi, False),
     "cos": Curve(np.cos, lambda t: -np.sin(t), lambda t: -np.cos(t), np.pi / 2, np.pi, True),
-    "tanh": Curve(np.tanh, lambda t: np.cosh(t) ** -2.0, lambda t: -2 * np.tanh(t) * np.cosh(t) ** -2.0, rises=False),
+    "tanh": Curve(np.tanh, _sech2, lambda t: -2 * np.tanh(t) * _sech2(t), rises=False),
     "atan": Curve(np.arctan, lambda t: 1 / (1 + t * t), lambda t: -2 * t / (1 + t * t) ** 2, rises=False),
     "asinh": Curve(np.arcsinh, lambda t: (1 + t * t) ** -0.5, lambda t: -t * (1 + t * t) ** -1.5, rises=False),
     "sinh": Curve(np.sinh, np.cosh, np.sinh),

@@ -86,6 +86,24 @@ def pieces(tape: Tape) -> tuple[str, list[Tape]]:
     return name, [_part(tape, a, {}) for a in args]
 
 
+def summands(tape: Tape) -> list[Tape]:
+    """Tapes whose sum this one is; one that is no sum stands alone. Multiples by constants are weights."""
+    offset = len(tape.variables) + len(tape.constants)
+    found: list[Tape] = []
+    stack = [(offset + len(tape.operations) - 1, tape.weight)]
+    while stack:
+        at, weight = stack.pop()
+        name, args = tape.operations[at - offset] if at >= offset else ("", ())
+        factors = [a for a in args if len(tape.variables) <= a < offset]
+        if name == "sum":
+            stack += [(a, weight) for a in reversed(args)]
+        elif name == "product" and len(factors) == 1:
+            stack.append((sum(args) - factors[0], weight * tape.constants[factors[0] - len(tape.variables)]))
+        else:
+            found.append(_part(tape, at, {})._replace(weight=weight))
+    return found
+
+
 def rises(tape: Tape, variables: Sequence[int], slots: Sequence[Slot]) -> bool:
     """Whether weight · tape does not fall as one of these variables rises."""
     signs: list[str] = ["0"] * len(slots)

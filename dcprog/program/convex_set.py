@@ -22,7 +22,7 @@ from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothS
 from dcprog.errors import ConvexityError, ModelError
 from dcprog.functions.base import Epigraph
 from dcprog.functions.definiteness import is_positive_semidefinite
-from dcprog.program.composition import is_convex, pieces, range_of, rises, slots_of, split
+from dcprog.program.composition import is_convex, pieces, range_of, rises, slots_of, split, summands
 from dcprog.program.constants import body_and_limits, constant, shortened
 from dcprog.program.curvature.compiled import Implied, intersected
 from dcprog.program.expressions import BoundFunction, Kink, Parts, take_apart
@@ -241,19 +241,24 @@ class ConvexSet:
         return t
 
     def _tape(self, tape: Tape, out: Parts, where: str) -> None:
-        """A tape as it is; of kinks inside, the outermost become epigraph variables if it rises with them."""
-        inside = {operation.name for operation in tape.operations} & KINKS
-        if not inside:
+        """A tape as it is; of kinks inside, the outermost become epigraph variables if each summand rises with them."""
+        if not _kinks_inside(tape):
             add_to(out, parts_of(tape, self.n), 1.0) if max(tape.variables) >= self.n else out.tapes.append(tape)
             return
+        for part in summands(tape):
+            self._summand(part, out, where) if _kinks_inside(part) else add_to(out, parts_of(part, self.n), 1.0)
+
+    def _summand(self, tape: Tape, out: Parts, where: str) -> None:
+        """A tape that is no sum, with kinks inside."""
         found = split(tape, self.size)
         ranges = [range_of(inner, self._bounds_of) for inner in found.inner]
         new = range(self.size, self.size + len(ranges))
         known = dict(zip(new, ranges, strict=True))
         slots = slots_of(found.outer, lambda i: known[i] if i in known else self._bounds_of(i))
         if not rises(found.outer, new, slots) or not is_convex(found.outer, slots):
+            kink = _kinks_inside(tape).pop()
             raise ModelError(
-                f"{inside.pop()} stands inside a product, power or function in {where} that is not known to be convex and "
+                f"{kink} stands inside a product, power or function in {where} that is not known to be convex and "
                 "to rise with it: add a variable t with the constraint t ≥ … to the model and use t"
             )
         renamed = {}
@@ -367,6 +372,11 @@ class ConvexSet:
             terms.append(QuadraticTerm(Q))
         self._smooth_rows.append(terms + self._nonlinear_terms(row))
         self.origins.append(self._origin)
+
+
+def _kinks_inside(tape: Tape) -> set[str]:
+    """Names of the kinks among its operations."""
+    return {operation.name for operation in tape.operations} & KINKS
 
 
 def _is_cone(bound: BoundFunction) -> bool:

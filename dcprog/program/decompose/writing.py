@@ -74,6 +74,8 @@ class Writer:
             line = node.args[0]
             return pyo.quicksum([*parts, *([] if line.is_constant and line.constant == 0.0 else [args[0]])])
         if node.kind == "product":
+            if _is_square_of_kinks(node):
+                args = [maximum(args[0], 0.0)]
             return self._product([_power(a, p) for a, p in zip(args, node.data, strict=True)], node.data)
         if node.kind == "apply":
             return UNARY[node.data](args[0])
@@ -89,6 +91,32 @@ class Writer:
         under = [x for x, p in zip(powers, exponents, strict=True) if p < 0]
         top = _times(above)
         return top if not under else (1.0 if top is None else top) / _times(under)
+
+
+def _is_square_of_kinks(node: Node) -> bool:
+    """Whether it is p^k, k ≥ 1, for a p ≥ 0 with kinks that is convex by a proof which an expression does not show. As
+    max(p, 0)^k it needs none: t^k rises with t ≥ p, t ≥ 0, and p has a row of its own."""
+    if len(node.args) != 1 or node.data[0] < 1:
+        return False
+    base = node.args[0]
+    has_kinks = any(part.kind in ("max", "abs") for part in below([base]))
+    return has_kinks and base.kind not in ("max", "abs") and base.lower >= 0 and not _is_plainly_convex(base)
+
+
+def _is_plainly_convex(node: Node) -> bool:
+    """Whether the rules of disciplined convex programming say so of the node as it is written."""
+    if node.kind == "affine":
+        return True
+    if node.kind == "sum":
+        return all(c > 0 and _is_plainly_convex(term) for c, term in node.terms)
+    if node.kind == "max":
+        return all(_is_plainly_convex(a) for a in node.args)
+    arg = node.args[0] if len(node.args) == 1 else None
+    if arg is None:
+        return False
+    if node.kind == "abs" or (node.kind == "product" and node.data[0] == 2):
+        return arg.kind == "affine" or (arg.lower >= 0 and _is_plainly_convex(arg))
+    return node.kind == "apply" and node.data == "exp" and _is_plainly_convex(arg)
 
 
 def _times(factors: Sequence[Any]) -> Any:
