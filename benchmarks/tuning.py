@@ -3,8 +3,8 @@
     DCPROG_DATA=… OPENBLAS_NUM_THREADS=1 python -m benchmarks.tuning [--data …] [--methods …] [--errors] [--json FILE]
 
 All run in one process. Each fit chooses its parameters by five folds: ours on the grids that they have by default,
-LogisticRegressionCV on ten costs with liblinear. With ``--errors`` each is fitted on the training parts of three times five
-outer folds, and the mean error in per cent on their test parts is printed with the mean number of features: nested
+LogisticRegressionCV on ten costs with liblinear. With ``--errors`` each is fitted on the training parts of five outer folds,
+drawn several times, and the mean error in per cent on their test parts is printed with the mean number of features: nested
 cross-validation, which also sees what the choice of parameters costs.
 """
 
@@ -27,6 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks import run
 from dcprog import datasets
 from dcprog import estimators as est
+from dcprog.learning import grids
 
 WIDE = ("microarray", "leukemia", "lymphoma")
 TALL = ("ionosphere", "sonar", "wpbc60", "cleveland", "pima", "bcw")
@@ -35,6 +36,7 @@ METHODS: dict[str, Callable[[], Any]] = {
     PEER: lambda: LogisticRegressionCV(Cs=10, l1_ratios=(1,), solver="liblinear", cv=5, use_legacy_attributes=True),
     "L1SVMCV": est.L1SVMCV,
     "FSVCV": est.FSVCV,
+    "FSVCV, α = 5": lambda: est.FSVCV(grids.LAM_FSV, 5.0),
     "AROMCV": est.AROMCV,
     "SVMRFECV": lambda: est.SVMRFECV(halving=True),
     "NLPSVMCV": est.NLPSVMCV,
@@ -79,9 +81,9 @@ def timed(name: str, methods: list[str]) -> list[dict[str, Any]]:
     return rows
 
 
-def nested(name: str, methods: list[str]) -> list[dict[str, Any]]:
+def nested(name: str, methods: list[str], repeats: int) -> list[dict[str, Any]]:
     data = datasets.load(name)
-    folds = list(RepeatedStratifiedKFold(n_splits=5, n_repeats=3, random_state=0).split(data.X, data.y))
+    folds = list(RepeatedStratifiedKFold(n_splits=5, n_repeats=repeats, random_state=0).split(data.X, data.y))
     rows = []
     for method in methods:
         began, errors, counts = time.process_time(), [], []
@@ -101,6 +103,7 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", default=[*WIDE, *TALL], help="which data sets")
     parser.add_argument("--methods", nargs="+", default=None, choices=list(METHODS), metavar="NAME", help="which methods")
     parser.add_argument("--errors", action="store_true", help="nested errors in place of times")
+    parser.add_argument("--repeats", type=int, default=3, help="of the outer folds, for --errors (default: 3)")
     parser.add_argument("--json", type=Path, help="where to write the rows as JSON")
     given = parser.parse_args()
     methods = given.methods or [m for m in METHODS if not (given.errors and m in SLOW)]
@@ -110,7 +113,7 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in given.data:
-            rows += (nested if given.errors else timed)(name, methods)
+            rows += nested(name, methods, given.repeats) if given.errors else timed(name, methods)
     if given.json:
         given.json.write_text(json.dumps(rows, indent=1))
 

@@ -22,7 +22,7 @@ from dcprog import estimators as est
 from dcprog.algorithms.result import Status
 from dcprog.algorithms.stopping import Step
 from dcprog.errors import DataError
-from dcprog.estimators.tuning import Validation
+from dcprog.estimators.tuning import Validation, accuracy
 from dcprog.methods.kernel_svm import kernel_svm
 from dcprog.methods.svm_ranking import svm_ranking
 
@@ -31,8 +31,8 @@ from dcprog.methods.svm_ranking import svm_ranking
     ("chosen", "plain", "grid"),
     [
         (est.LinearSVMCV(cv=3), est.LinearSVM(), {"lam": [1 / (1 + np.exp(k)) for k in range(-5, 6)]}),
-        (est.L1SVMCV(cv=3), est.L1SVM(), {"lam": [0.05, *np.arange(1, 10) / 10, 0.95]}),
-        (est.FSVCV(cv=3, alpha=4.0), est.FSV(alpha=4.0), {"lam": [0.05, *np.arange(1, 10) / 10, 0.95]}),
+        (est.L1SVMCV(cv=3), est.L1SVM(), {"lam": [0.01, 0.02, 0.05, *np.arange(1, 10) / 10, 0.95]}),
+        (est.FSVCV(lam=[0.05, 0.1, 0.3], cv=3), est.FSV(), {"lam": [0.05, 0.1, 0.3], "alpha": [0.5, 5.0]}),
         (est.L2L1SVMCV(mu=[1, 10, 100], nu=[0.1, 1], cv=2), est.L2L1SVM(), {"nu": [0.1, 1], "mu": [1, 10, 100]}),
         (est.L2L0SVMCV(mu=[1, 10, 100], nu=[0.1, 1], cv=2), est.L2L0SVM(), {"nu": [0.1, 1], "mu": [1, 10, 100]}),
         (est.QuadraticFSVCV(lam=[0.05, 0.2], cv=2), est.QuadraticFSV(), {"lam": [0.05, 0.2]}),
@@ -83,8 +83,8 @@ def test_lam_of_the_alignment_svm_is_chosen_with_all_features():
 def test_jobs_splitters_and_scorers():
     X, y = samples(60)
     paper = StratifiedShuffleSplit(2, test_size=0.5, random_state=0)
-    one = est.FSVCV(cv=paper, scoring="balanced_accuracy").fit(X, y)
-    two = est.FSVCV(cv=paper, scoring="balanced_accuracy", n_jobs=2).fit(X, y)
+    one = est.FSVCV(alpha=5.0, cv=paper, scoring="balanced_accuracy").fit(X, y)
+    two = est.FSVCV(alpha=5.0, cv=paper, scoring="balanced_accuracy", n_jobs=2).fit(X, y)
     assert (one.cv_results_["mean_test_score"] == two.cv_results_["mean_test_score"]).all()
     assert (one.coef_ == two.coef_).all()
     table = pd.DataFrame(one.cv_results_)
@@ -124,7 +124,7 @@ def test_signatures_are_those_of_the_method_and_of_cross_validation():
 
 def test_limits_in_cross_validation_are_one_warning():
     with pytest.warns(ConvergenceWarning) as caught:
-        est.FSVCV(lam=[0.01, 0.02], cv=2, max_iter=0).fit(*samples())
+        est.FSVCV(lam=[0.01, 0.02], alpha=5.0, cv=2, max_iter=0).fit(*samples())
     assert [str(w.message).split(":")[0] for w in caught] == [
         "4 of 4 runs in cross-validation have not converged",
         "FSV has not converged (iteration_limit)",
@@ -211,7 +211,7 @@ def test_svm_ranking_takes_the_lam_of_the_linear_svm_and_the_first_fold():
 
 def test_one_fold_is_a_validation_set_and_the_table_says_what_each_run_took():
     X, y = samples(60)
-    found = est.FSVCV([0.05, 0.3], cv=[(np.arange(30), np.arange(30, 60))]).fit(X, y)
+    found = est.FSVCV([0.05, 0.3], 5.0, cv=[(np.arange(30), np.arange(30, 60))]).fit(X, y)
     runs = [est.FSV(lam).fit(X[:30], y[:30]) for lam in (0.05, 0.3)]
     assert found.cv_results_["mean_n_iter"].tolist() == [run.n_iter_ for run in runs]
     assert found.cv_results_["mean_n_features"].tolist() == [run.get_support().sum() for run in runs]
@@ -228,3 +228,29 @@ def test_samples_are_checked_once(monkeypatch):
     est.NLPSVM().fit(X, y)
     est.KernelSVM().fit(X, y)
     assert seen == []
+
+
+def test_over_several_folds_svm_ranking_keeps_the_number_that_is_best_on_average():
+    """Computed here anew by scikit-learn's SVC: a ranking and SVMs on 1, 2, 4, … features in every fold."""
+    X, y = samples(60, seed=4)
+    folds = list(StratifiedKFold(3).split(X, y))
+    found = est.SVMRankingCV(lam=0.5, cv=folds).fit(X, y)
+    signs, numbers = np.where(y == "yes", 1.0, -1.0), [1, 2, 4, 5]
+    wrong = np.zeros(len(numbers))
+    for train, test in folds:
+        order = np.argsort(-np.abs(SVC(kernel="linear", C=1.0).fit(X[train], signs[train]).coef_[0]))
+        for i, k in enumerate(numbers):
+            svm = SVC(kernel="linear", C=1.0).fit(X[np.ix_(train, order[:k])], signs[train])
+            wrong[i] += (svm.predict(X[np.ix_(test, order[:k])]) != signs[test]).sum()
+    np.testing.assert_allclose(found.outcome_.errors * len(y), wrong)
+    best = numbers[int(np.argmin(wrong))]
+    everything = np.abs(SVC(kernel="linear", C=1.0).fit(X, signs).coef_[0])
+    assert set(found.get_support(indices=True)) == set(np.argsort(-everything)[:best])
+
+
+def test_accuracy_is_the_score_of_scikit_learn():
+    X, y = samples(60)
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, 60)
+    machine = est.L1SVM().fit(X, y)
+    assert accuracy(machine, X, y) == pytest.approx(machine.score(X, y), abs=1e-15)
+    assert accuracy(machine, X, y, weights) == pytest.approx(machine.score(X, y, weights), abs=1e-15)

@@ -154,7 +154,7 @@ def test_what_has_no_history_is_refused(two_features):
 
 def test_cross_validation_shows_the_features_of_its_folds(two_features):
     X, y = two_features
-    chosen = FSVCV(cv=3).fit(pd.DataFrame(X, columns=["height", "age", "mass"]), y)
+    chosen = FSVCV(alpha=5.0, cv=3).fit(pd.DataFrame(X, columns=["height", "age", "mass"]), y)
     shown = PathDisplay.from_estimator(chosen, ax=new_axes())
     np.testing.assert_array_equal(shown.sizes, chosen.selected_shares_)
     np.testing.assert_array_equal(shown.values, chosen.cv_results_["param_lam"])

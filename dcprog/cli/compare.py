@@ -108,6 +108,7 @@ def _show(found: Comparison) -> None:
             "error ± std. error [%]": f"{line.error:.1f} ± {line.standard_error:.1f}",
             "features": f"{line.features:.1f}",
             "stability": "–" if line.stability is None else f"{line.stability:.2f}",
+            "Jaccard": "–" if line.jaccard is None else f"{line.jaccard:.2f}",
             "seconds": f"{line.seconds:.3g}",
             "p": "–" if line.p is None else f"{line.p:.2g}",
         }

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import train_test_split
 
+from dcprog.errors import DataError
 from dcprog.estimators.base import LinearMethod, Trained
 from dcprog.estimators.outcomes import outcome
 from dcprog.estimators.training import Training
-from dcprog.methods.svm_ranking import svm_ranking
+from dcprog.methods.svm_ranking import Ranking, ranking_by_folds, svm_ranking
 
 
 @dataclass(eq=False, repr=False)
@@ -69,7 +71,17 @@ class SVMRanking(LinearMethod):
     def _rank(self, training: Training, train: np.ndarray, validation: np.ndarray) -> Trained:
         """Rank by some of the samples, and validate by others."""
         first, second = (training.part(rows).weighed(self.class_weight) for rows in (train, validation))
-        found = svm_ranking(first.data, None, second.data, None, lam=self.lam)
+        return self._found(svm_ranking(first.data, None, second.data, None, lam=self.lam))
+
+    def _ranked_by_folds(self, training: Training, folds: Sequence[tuple[np.ndarray, np.ndarray]]) -> Trained:
+        """Rank by all samples, and keep as many features as is best on average over the folds."""
+        parts = [[training.part(rows).weighed(self.class_weight) for rows in fold] for fold in folds]
+        both = [(train.data, test.data) for train, test in parts if len(set(train.y)) == 2 == len(set(test.y))]
+        if not both:
+            raise DataError("no fold has both classes on both of its sides: choose fewer folds, or StratifiedKFold")
+        return self._found(ranking_by_folds(training.weighed(self.class_weight).data, both, self.lam))
+
+    def _found(self, found: Ranking) -> Trained:
         rule, tried = found.classifier, len(found.errors)
         arrays = {"w": rule.w, "b": rule.b}
         how: dict[str, Any] = {"iterations": tried, "algorithm": "ranking", "solver": "libsvm"}

@@ -7,6 +7,10 @@ import math
 MU = tuple(math.exp(k) for k in range(11))
 NU = tuple(math.exp(k) for k in range(-5, 6))
 LAM_FSV = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+LAM = (0.01, 0.02, *LAM_FSV)
+"""Those, and smaller ones: the smallest of the published λ is often the best of them."""
+ALPHA_FSV = (0.5, 5.0)
+"""The paper's α = 5, with which few features are left, and a tenth of it, nearer to the ℓ1 norm."""
 LAM_ALIGNMENT = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 C_SVM = tuple(math.exp(k) for k in range(-5, 6))
 LAM_SVM = tuple(1.0 / (1.0 + C) for C in C_SVM)

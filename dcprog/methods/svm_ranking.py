@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +13,9 @@ import scipy.sparse as sp
 from dcprog.algorithms.result import Status
 from dcprog.algorithms.run import solve
 from dcprog.errors import DataError
+from dcprog.learning.grids import numbers_of_features
 from dcprog.learning.rules import LinearRule
-from dcprog.learning.samples import Data, check_data, check_positive_lam, trusted
+from dcprog.learning.samples import Data, check_data, check_positive_lam, trusted, varying
 from dcprog.methods.libsvm import LibsvmSolution, linear_by_libsvm
 from dcprog.models.svm import svm
 from dcprog.typing import Indices, Vector
@@ -28,6 +30,8 @@ HARD = 1e10
 """The largest C that the QP is solved with, for features up to 1: beyond it ½‖w‖² is lost in the rounding of the errors."""
 SECONDS = 300.0
 """Time for the QP of one SVM."""
+EQUAL = 1e-12
+"""Mean errors that differ by less are equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +43,8 @@ class Ranking:
     selected: Indices
     classifier: LinearRule
     """The linear SVM on the selected features, trained on training and validation samples; 0 for the others."""
+    numbers: Indices | None = None
+    """The k that the errors belong to, where they are not 1, 2, 3, …"""
 
 
 def svm_ranking(X: Any, y: Any, X_validation: Any, y_validation: Any, lam: float = 0.5) -> Ranking:
@@ -60,7 +66,7 @@ def svm_ranking(X: Any, y: Any, X_validation: Any, y_validation: Any, lam: float
             f"{train.d} and {train.classes}: they have to match"
         )
     C = (1.0 - lam) / lam
-    order = np.argsort(-np.abs(_linear_svm(train.X, train.y, C * train.counts)[0]), kind="stable")
+    order = _order(train, C)
     errors, best, failures = [], np.inf, 0
     for k in range(1, train.d + 1):
         w, b = _linear_svm(train.X[:, order[:k]], train.y, C * train.counts)
@@ -73,6 +79,45 @@ def svm_ranking(X: Any, y: Any, X_validation: Any, y_validation: Any, lam: float
             break
     selected = np.sort(order[: int(np.argmin(errors)) + 1])
     return Ranking(order, np.array(errors), selected, _refit(train, validation, selected, C))
+
+
+def ranking_by_folds(data: Data, folds: Sequence[tuple[Data, Data]], lam: float) -> Ranking:
+    """Features ranked by all samples; how many are kept is chosen by several pairs of training and validation samples.
+
+    Of k = 1, 2, 4, … and all features that vary in every training part, the smallest one with the least mean validation
+    error, each part ranking the features anew: a single part that is easy to tell apart by one feature decides nothing.
+
+    >>> from dcprog.learning.samples import trusted
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((80, 6)); y = np.sign(X[:, 3] + 0.1 * rng.standard_normal(80))
+    >>> halves = [trusted(X[rows], y[rows]) for rows in (slice(40), slice(40, 80))]
+    >>> ranking_by_folds(trusted(X, y), [tuple(halves), tuple(halves[::-1])], lam=0.5).selected
+    array([3])
+    """
+    check_positive_lam(lam)
+    C = (1.0 - lam) / lam
+    numbers = np.array(numbers_of_features(max(1, min(int(varying(train.X).sum()) for train, _ in folds))))
+    weights = [float(validation.counts.sum()) for _, validation in folds]
+    errors = np.average([_errors(*fold, numbers, C) for fold in folds], axis=0, weights=weights)
+    order = _order(data, C)
+    selected = np.sort(order[: numbers[int(np.flatnonzero(errors <= errors.min() + EQUAL)[0])]])
+    w = np.zeros(data.d)
+    w[selected], b = _linear_svm(data.X[:, selected], data.y, C * data.counts)
+    return Ranking(order, errors, selected, LinearRule(w, b, data.classes, data.names), numbers)
+
+
+def _order(data: Data, C: float) -> Indices:
+    """Features by falling |w| of the linear SVM."""
+    return np.argsort(-np.abs(_linear_svm(data.X, data.y, C * data.counts)[0]), kind="stable")
+
+
+def _errors(train: Data, validation: Data, numbers: Indices, C: float) -> Vector:
+    """The validation error with the first k features, for every k."""
+    order, errors = _order(train, C), []
+    for k in numbers:
+        w, b = _linear_svm(train.X[:, order[:k]], train.y, C * train.counts)
+        errors.append(_error(validation.X[:, order[:k]] @ w + b, validation))
+    return np.array(errors)
 
 
 def _linear_svm(X: Any, y: Vector, C: Vector) -> tuple[Vector, float]:

@@ -108,9 +108,20 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """The averages and what each split gave, as plain types."""
-        averages = ("method", "title", "error", "deviation", "standard_error", "features", "stability", "seconds", "p")
+        averages = (
+            "method",
+            "title",
+            "error",
+            "deviation",
+            "standard_error",
+            "features",
+            "stability",
+            "jaccard",
+            "seconds",
+            "p",
+        )
         by_split = ("errors_by_split", "parameters_by_split", "selected_by_split", "seconds_by_split")
-        return {name: getattr(self, name) for name in (*averages, *by_split)}
+        return {name: getattr(self, name) for name in (*averages, "p", *by_split)}
 
 
 def finding(method: str, title: str, results: Sequence[Result], d: int, p: float | None) -> Finding:

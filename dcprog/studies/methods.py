@@ -42,7 +42,7 @@ METHODS: dict[str, Entry] = {
     "rlp": Entry("RLP", lambda grids, d: est.RLP(), lambda n, d: 1e-5 * n * d),
     "svm": Entry("linear SVM", lambda grids, d: est.LinearSVMCV(grids.lam_svm, solver="libsvm"), lambda n, d: 1e-5 * n * d),
     "svm_ranking": Entry("SVM ranking", lambda grids, d: est.SVMRankingCV(grids.lam_svm), lambda n, d: 2e-5 * n * d),
-    "fsv": Entry("FSV", lambda grids, d: est.FSVCV(grids.lam_fsv, stop=PAPERS_RULE), lambda n, d: 2e-5 * n * d),
+    "fsv": Entry("FSV", lambda grids, d: est.FSVCV(grids.lam_fsv, 5.0, stop=PAPERS_RULE), lambda n, d: 2e-5 * n * d),
     "l2_l1_svm": Entry(
         "ℓ2-ℓ1-SVM",
         lambda grids, d: est.L2L1SVMCV(grids.mu, grids.nu, stop=PAPERS_RULE),
