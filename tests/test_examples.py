@@ -10,6 +10,13 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PROMISES = {
+    "design_filter.py": ["filter: converged", "least gain that passes 0.9000"],
+    "few_assets.py": ["k =  2: converged,  2 assets", "x'y = 0: "],
+    "largest_polygons.py": ["6 corners: converged, area 2.598076"],
+    "pack_circles.py": ["ten circles: converged", "sides from ten starts: 6."],
+    "plan_paths.py": ["two vehicles: converged", "(converged), 14."],
+    "recover_signals.py": ["phase retrieval: converged", "0 differ", "sparse recovery: converged"],
+    "vectors_on_a_sphere.py": ["‖x‖₁ ≤ 1.80: converged", "component: converged"],
     "own_decomposition.py": ["quartic: converged", "at (3, -1)", "ok    solvers agree"],
     "prove_sla_is_dca.py": ["the same iterates"],
     "select_features.py": ["linear SVM, all features", "% right, 4 features"],

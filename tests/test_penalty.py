@@ -278,3 +278,55 @@ def test_limits_keep_the_best_point():
 def test_parameters_are_checked(settings):
     with pytest.raises(DataError):
         Penalty(**settings)
+
+
+def dispersion(n):
+    """n points of the unit square, as far apart as can be: max t with ‖cᵢ − cⱼ‖² ≥ t."""
+    m = pyo.ConcreteModel()
+    m.c, m.t = pyo.Var(range(n), [0, 1], bounds=(0, 1)), pyo.Var(bounds=(0, 2))
+    pairs = [(i, j) for i in range(n) for j in range(i)]
+    m.apart = DCConstraint(pairs, rule=lambda m, i, j: (m.t, sum((m.c[i, k] - m.c[j, k]) ** 2 for k in (0, 1))))
+    return DCProgram(m, -m.t, 0)
+
+
+def test_points_that_coincide_are_parted_again():
+    """cᵢ = cⱼ and t = 0 is a KKT point, whatever the others are; the best of four starts is the known optimum."""
+    program = dispersion(9)
+    found = []
+    for seed in range(4):
+        start = {"c": np.random.default_rng(seed).uniform(size=(9, 2)), "t": 0.1}
+        found.append(dcprog.solve(program, x0=start))
+        assert (found[-1].status, found[-1].stationarity) == ("converged", "kkt")
+        c = found[-1]["c"].reshape(9, 2)
+        nearest = min(np.sum((c[i] - c[j]) ** 2) for i in range(9) for j in range(i))
+        assert -found[-1].objective <= nearest + 1e-6
+    assert min(r.objective for r in found) == pytest.approx(-0.25, abs=1e-6)
+
+
+def test_who_has_left_the_feasible_points_goes_back():
+    """Six points on the circle: small weights lead from t = 0, which is feasible, to points that coincide at t = 1, where no
+    direction reduces the violation. What is returned is feasible, so it is not called infeasible."""
+    rng = np.random.default_rng(1)
+    m = pyo.ConcreteModel()
+    m.c, m.t = pyo.Var(range(6), [0, 1], bounds=(-1, 1)), pyo.Var(bounds=(0, 2), initialize=0.1)
+    for v in m.c.values():
+        v.set_value(rng.uniform(-1, 1))
+    m.o = pyo.Objective(expr=-m.t)
+    m.on = pyo.Constraint(range(6), rule=lambda m, i: m.c[i, 0] ** 2 + m.c[i, 1] ** 2 == 1)
+    pairs = [(i, j) for i in range(6) for j in range(i)]
+    m.apart = pyo.Constraint(pairs, rule=lambda m, i, j: sum((m.c[i, k] - m.c[j, k]) ** 2 for k in (0, 1)) >= m.t)
+    result = dcprog.solve(m)
+    assert result.violation <= 1e-6
+    assert result.status != "infeasible_stationary"
+    assert result.objective >= -1 - 1e-6
+
+
+def test_squares_of_kinks_are_part_of_the_slope():
+    """HS 15 from (−2, 1), whose Rosenbrock function is split with max(y, 0)²: 306.5 at (½, 2) is a KKT point."""
+    m = pyo.ConcreteModel()
+    m.x, m.y = pyo.Var(initialize=-2, bounds=(None, 0.5)), pyo.Var(initialize=1)
+    m.o = pyo.Objective(expr=100 * (m.y - m.x**2) ** 2 + (1 - m.x) ** 2)
+    m.one, m.other = pyo.Constraint(expr=m.x * m.y >= 1), pyo.Constraint(expr=m.x + m.y**2 >= 0)
+    result = dcprog.solve(m)
+    assert (result.status, result.stationarity) == ("converged", "kkt")
+    assert result.objective == pytest.approx(306.5, rel=1e-6)

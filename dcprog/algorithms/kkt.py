@@ -31,6 +31,11 @@ LEAP = 10.0
 """The factor of the weights where nothing moves and the point is not feasible."""
 D_TIMES = 10.0
 """A linearised problem is looked at so many times the sizes of the variables around a point of which no run is known."""
+NUDGES = 3
+"""So many runs there are at most, each beside the KKT point that the one before it ended at."""
+RETURNS = 3
+"""So often a run that has left the feasible points goes back to the best of them, with larger weights."""
+LEFT = "the point is feasible, but runs from there, with slacks, end at points that are not: start elsewhere (starts=20)"
 STUCK = 5
 """After so many leaps without a fall of the violation nothing will."""
 
@@ -45,16 +50,51 @@ class KKT(NamedTuple):
     """The DC rows whose tangents are the last rows of the problem, in their place."""
 
 
+class Found(NamedTuple):
+    """A KKT point from which the run went on, and what is known of it."""
+
+    state: State
+    certificate: Certificate | None
+    multipliers: dict[str, np.ndarray]
+
+
 class Course(course.Course):
-    """States until a rule says stop, and the point is a KKT point."""
+    """States until a rule says stop, and the point is a KKT point.
+
+    Where an active row has a flat q there, as ‖x − y‖² ≥ t has at x = y and t = 0, its tangent says nothing of what lies
+    around: the run goes on beside the point, and comes back if it finds no lower one.
+    """
 
     def states(self, state: State) -> Iterator[State]:
+        """From the first state on."""
         algorithm = cast("Penalty", self.algorithm)
+        found: Found | None = None
         algorithm.begin(state)
-        state, leaps = algorithm.at(state), 0
+        for _ in range(NUDGES):
+            last = state
+            for last in self._states(state):
+                yield last
+            if algorithm.status is Status.CONVERGED and (found is None or last.level < found.state.level):
+                found = Found(last, algorithm.certificate, algorithm.multipliers)
+            beside = None if found is None or found.state is not last else algorithm.beside_flat_rows(last)
+            if found is None or algorithm.own_rule or beside is None or algorithm.stop.ends(last) is not None:
+                break
+            state, algorithm.status, algorithm.certificate, algorithm.multipliers = beside, None, None, {}
+        if found is not None and found.state is not last:
+            algorithm.messages.clear()
+            algorithm.status, algorithm.certificate, algorithm.multipliers = Status.CONVERGED, *found[1:]
+            yield replace(found.state, iteration=last.iteration + 1)
+
+    def _states(self, state: State) -> Iterator[State]:
+        """One run from there."""
+        algorithm = cast("Penalty", self.algorithm)
+        state, leaps, returns = algorithm.at(state), 0, 0
+        known: State | None = None
         while True:
             algorithm.trace.add(state)
             yield state
+            if algorithm.is_feasible(state.x) and (known is None or state.level < known.level):
+                known = state
             verdict = algorithm.stop.check(state)
             if verdict is None:
                 state = algorithm.advance(state)
@@ -78,6 +118,13 @@ class Course(course.Course):
                 continue
             before, leaps = state, leaps + 1
             if not feasible and self._falls_nowhere(algorithm, state):
+                if known is not None:  # weights that were too small led away from there
+                    if returns == RETURNS or not algorithm.grow(LEAP):
+                        algorithm.status = Status.STALLED
+                        algorithm.messages.append(LEFT)
+                        return
+                    returns, state = returns + 1, replace(known, iteration=state.iteration + 1)
+                    continue
                 algorithm.status = Status.INFEASIBLE_STATIONARY
                 algorithm.messages.append(
                     f"the DC constraints are violated by {state.violation:.3g}, which no direction reduces to first order: "

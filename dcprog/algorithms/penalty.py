@@ -44,6 +44,8 @@ FAR = 100.0
 UNANSWERED = frozenset({Status.INFEASIBLE, Status.SUBPROBLEM_FAILED, Status.UNKNOWN})
 TRIAL, BETA, SHORTEST = 1.0, 0.5, 0.25
 """The first λ̄ of steps beyond the subproblem's solution, by what it is shortened, and the shortest λ that is tried."""
+FLAT, NUDGE = 1e-6, 0.1
+"""A q whose slope brings less than this share of its row is flat; and how far beside it is gone, as a share of x."""
 BESIDE = 1e-7
 """So near to its bound, for its size, a variable may be there."""
 STEADY = 0.02
@@ -191,7 +193,7 @@ class Penalty(Algorithm):
         have no interior: then only the first solver is asked."""
         problem = self.dispatcher.as_opened
         cost = self.program.compiled.cost(self.subgradient(x))
-        cost[self.rows.s] = self.weights
+        cost[self.rows.s] = np.where(slack, self.weights, self.first_weights)  # what is off hides nothing of f
         if not slack.all() and problem.constraints:
             tries = 1
         change = self.rows.linearised(problem, x, slack, relaxed * self.sizes_of_rows(x))
@@ -235,7 +237,8 @@ class Penalty(Algorithm):
         except (AlgorithmStopped, FunctionError):
             return None
         self._extrapolation.add(z, solution.x)
-        if not self.merit(solution.x) < self.merit(state.x) or not self._holds(solution.x, ~slack):
+        lower = self.merit(solution.x) < self.merit(state.x) and self.f(solution.x) <= self.ceiling(state)
+        if not lower or not self._holds(solution.x, ~slack):
             return None
         self._rest = self._resting = 0
         return solution
@@ -285,6 +288,27 @@ class Penalty(Algorithm):
         if self.f(x) > state.level + BESIDE * state.size or self.reach(state.x, x - state.x, 1.0) < 1:
             return None
         return self.at(replace(self.moved(state, x), iteration=state.iteration + 1))
+
+    def beside_flat_rows(self, state: State) -> State | None:
+        """A state beside a feasible one, off it in the variables of q of active rows that are flat in them."""
+        rows, x = self.rows, state.x
+        (at, cols), sizes = rows.q.places, self.sizes(x)
+        slopes = np.abs(rows.slopes(x)[at, cols])
+        steep = np.bincount(at, slopes * sizes[cols], minlength=rows.count)
+        terms = self.sizes_of_rows(x)
+        active = rows.q.values(x) - rows.p.values(x) <= FEASIBLE * terms
+        flat = active & ~rows.equation & ~rows.q.affine & (steep <= FLAT * np.maximum(terms, FLAT))
+        if not flat.any():
+            return None
+        off = np.zeros_like(x)
+        touched = np.unique(cols[flat[at]])
+        off[touched] = NUDGE * sizes[touched] * np.random.default_rng(len(self.trace.values)).uniform(-1, 1, len(touched))
+        c = self.program.compiled
+        off = np.clip(x + off, c.lower, c.upper) - x
+        length = self.reach(x, off, 1.0) if off.any() else 0.0
+        if length == 0:
+            return None
+        return self.at(replace(self.moved(state, self.along(x, off, length)), iteration=state.iteration + 1, step=None))
 
     def grow(self, factor: float) -> bool:
         """Larger weights for all rows; False where they are as large as they get."""

@@ -97,8 +97,9 @@ class DCRows:
             return inner
         upper, lower = inner.row_upper.copy(), inner.row_lower
         upper[self.first + turned] = np.inf
-        tangents = sp.csr_array(sp.coo_array(self._slopes(x), shape=(self.count, problem.n)))[turned]
-        at = tangents[:, : self.n] @ x
+        slopes = self.slopes(x)[turned]
+        at = slopes @ x
+        tangents = sp.hstack([slopes, sp.csr_array((len(turned), problem.n - self.n))])
         room = np.maximum(self.q.values(x) - self.p.values(x), 0.0)[turned]
         equal = self.equation[turned]
         first, rows = self.stand_ins
@@ -116,13 +117,12 @@ class DCRows:
         """The rows that :meth:`tangent` replaces."""
         return np.flatnonzero(self.equation | ((self.t >= 0) & self.p.smooth))
 
-    def _slopes(self, x: Vector) -> tuple[Vector, tuple[Indices, Indices]]:
-        """The gradients of p − q as triplets."""
+    def slopes(self, x: Vector) -> Sparse:
+        """The gradients of p − q, a row of each."""
         (pi, pj), (qi, qj) = self.p.places, self.q.places
-        return (
-            np.concatenate([self.p.partials(x), -self.q.partials(x)]),
-            (np.concatenate([pi, qi]), np.concatenate([pj, qj])),
-        )
+        partials = np.concatenate([self.p.partials(x), -self.q.partials(x)])
+        where = np.concatenate([pi, qi]), np.concatenate([pj, qj])
+        return sp.csr_array(sp.coo_array((partials, where), shape=(self.count, self.n)))
 
     @cached_property
     def _p_constant(self) -> Vector:
