@@ -66,8 +66,10 @@ class Penalty(Algorithm):
     feasible point on there are no slacks: all iterates are feasible, and f falls. Rows from an equation keep theirs, with
     weights just above their multipliers.
 
-    Where some q bends, a step is lengthened as in Boosted DCA: xᵏ⁺¹ = y + λ(y − xᵏ), y the subproblem's solution, for the
-    first λ of λ̄, λ̄/2, … at which the merit function is lower than at y, and rows without a slack hold.
+    Where some q bends and steps are short, everything is linearised at the point to which the last steps seem to lead, and
+    the solution is taken if the merit function is lower there than at xᵏ. ``boosted`` lengthens steps as Boosted DCA does,
+    xᵏ⁺¹ = y + λ(y − xᵏ), y the subproblem's solution, for the first λ of λ̄, λ̄/2, … at which the merit function is lower
+    than at y, and rows without a slack hold.
 
     A limit that is feasible is a KKT point where multipliers exist. One that is not, where no weight helps, is a stationary
     point of the violation.
@@ -81,7 +83,9 @@ class Penalty(Algorithm):
     rule : str
         ``"geometric"``, or as printed: ``"dca2"`` of Le Thi et al., one weight β for all rows, β ← β + δ₂ if
         β < min(‖Δx‖⁻¹, ‖λ‖∞ + δ₁), δ₁ = δ₂ = 1; or ``"ccp"`` of Lipp & Boyd, τ ← min(µτ, τmax) in each iteration, µ =
-        ``growth``, with slacks throughout. Both in the same units, without longer steps.
+        ``growth``, with slacks throughout. Both in the same units, without extrapolation.
+    boosted : bool
+        Whether steps are lengthened.
 
     >>> import dcprog, pyomo.environ as pyo
     >>> m = pyo.ConcreteModel(); m.x = pyo.Var([0, 1], bounds=(-3, 3), initialize={0: 0.3, 1: 0.5})
