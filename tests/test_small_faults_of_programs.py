@@ -1,0 +1,159 @@
+"""What mutation testing found that no test looked at, from decompositions to several starts, as general statements."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+import scipy.sparse as sp
+from test_decompose import assert_convex, assert_identity
+
+import dcprog
+from dcprog import DCProgram, maximum
+from dcprog.convex.answer import Answer, Claim
+from dcprog.convex.polish import snapped
+from dcprog.convex.problem import ConvexProblem
+from dcprog.functions.continued import CURVES, Continued, stretches
+from dcprog.program.decompose.splitter import FACTORS
+from dcprog.program.decompose.univariate import _range
+from dcprog.solvers.reductions.squares import Squares
+
+FUNCTIONS = {
+    "exp": pyo.exp,
+    "exp of minus": lambda t: pyo.exp(-t),
+    "log": lambda t: pyo.log(t + 9),
+    "root": lambda t: pyo.sqrt(t + 9),
+    "reciprocal": lambda t: 1 / (t + 9),
+    "cube": lambda t: t**3,
+    "sin": pyo.sin,
+    "tanh": pyo.tanh,
+    "kink": lambda t: abs(t - 1),
+    "maximum": lambda t: maximum(t, 2 - t, 0.5),
+    "product": lambda t: t * (3 - t),
+}
+"""Of an inner function that is neither convex nor concave, with values in [−4, 4]."""
+INNER = {"a saddle": lambda m: m.x * m.y + 1.5, "a sine": lambda m: 2 * pyo.sin(3 * m.x) - m.y**2 / 4 + 0.7}
+
+
+@pytest.fixture
+def m():
+    m = pyo.ConcreteModel()
+    m.x, m.y = pyo.Var(bounds=(-1, 2)), pyo.Var(bounds=(0.25, 1))
+    return m
+
+
+@pytest.mark.parametrize("inner", INNER)
+@pytest.mark.parametrize("outer", FUNCTIONS)
+def test_constants_inside_and_outside_are_kept(m, outer, inner):
+    """±φ(t + c) + c′ for both signs: no constant is lost or counted twice on the way through a composition."""
+    for sign in (1.0, -2.0):
+        expression = sign * FUNCTIONS[outer](INNER[inner](m)) + 5.25
+        found = dcprog.decompose(expression, over=m)
+        assert_identity(m, found, expression)
+        assert_convex(m, found.g)
+        assert_convex(m, found.h)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_quotients_without_a_numerator(m, p):
+    expression = 1 / (m.y**p * (m.x + 2)) + m.x * m.y
+    found = dcprog.decompose(expression, over=m)
+    assert_identity(m, found, expression)
+
+
+@pytest.mark.parametrize(
+    ("name", "stretch"), [("sin", (-np.pi, 0.0)), ("cos", (np.pi / 2, 3 * np.pi / 2)), ("atan", (-np.inf, 0.0))]
+)
+def test_the_range_of_a_convex_function_has_its_values(name, stretch):
+    """On random intervals, those on its continuation included; the bound below is where the tangents at the ends meet."""
+    f, rng = Continued(name, *stretch), np.random.default_rng(0)
+    for _ in range(30):
+        lower, upper = np.sort(rng.uniform(-7, 7, 2))
+        low, high = _range(f, lower, upper)
+        values = np.array([f.value(np.array([t])) for t in np.linspace(lower, upper, 400)])
+        slopes = [float(f.gradient(np.array([t]))[0]) for t in (lower, upper)]
+        assert low <= values.min() + 1e-12
+        assert values.max() <= high <= values.max() + 1e-9
+        below = max(-slopes[0], slopes[1], 0.0) * (upper - lower)  # no tangent falls by more on the way
+        assert low >= min(values[0], values[-1]) - below - 1e-9
+
+
+def test_a_witness_checks_the_expression_and_not_its_own_excess(m):
+    """Of a function that is not convex it holds; of affine and of convex ones it does not, whatever it says of itself."""
+    witness = dcprog.curvature(m.x * m.y, over=m).witness
+    against = witness.against
+    assert witness.check()
+    for other in (3 * m.x - m.y + 2, 1e8 * m.x, (m.x**2 + m.y**2) * (1 if against == "convexity" else -1)):
+        assert not replace(witness, _expression=other).check()
+
+
+@pytest.mark.parametrize("lowest", [0.0, -1.0, 1.0])
+def test_the_best_of_several_starts_has_the_least_value(lowest):
+    """4 − x² on [−1, 2] has minima at both ends, and the first start ends at the worse one. Relative to a least value of 0
+    no other value is near."""
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(bounds=(-1, 2), initialize=-0.5)
+    result = dcprog.solve(DCProgram(m, g=4 + lowest, h=m.x**2), algorithm="dca", starts=6, seed=0, n_jobs=1)
+    assert result.objective == lowest
+    assert {run["objective"] for run in result.runs} == {lowest, lowest + 3.0}
+
+
+@pytest.mark.parametrize("name", sorted(CURVES))
+def test_stretches_cover_an_interval_and_each_has_its_sign(name):
+    """sign · φ has no negative second difference on a stretch, and the next one begins where it ends."""
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        lower, upper = np.sort(rng.uniform(-8, 8, 2))
+        found = stretches(name, lower, upper)
+        assert found[0][0] <= lower
+        assert found[-1][1] >= upper
+        assert all(one[1] == other[0] for one, other in pairwise(found))
+        for a, b, sign in found:
+            t = np.linspace(max(a, lower), min(b, upper), 50)
+            phi = sign * getattr(np, {"atan": "arctan", "asinh": "arcsinh"}.get(name, name))(t)
+            assert (np.diff(phi, 2) >= -1e-12).all()
+
+
+@pytest.mark.parametrize(("bounds", "taken"), [((0, None), True), ((-1, None), True), ((0.5, None), False), ((0, 9), False)])
+def test_squares_below_a_variable_with_bounds_of_its_own(bounds, taken):
+    """x² ≤ t with t ≥ 0.5: t is not x² where x² is less. Whoever solves it, the answer is that of arithmetic."""
+    m = pyo.ConcreteModel()
+    m.x, m.t = pyo.Var(initialize=0.5), pyo.Var(bounds=bounds, initialize=1)
+    m.square = pyo.Constraint(expr=m.x**2 <= m.t)
+    program = DCProgram(m, g=m.t - 0.2 * m.x, h=0)
+    assert (Squares().missing(program.compiled.subproblem) is None) == taken
+    least = 0.5 - 0.2 * np.sqrt(0.5) if bounds[0] == 0.5 else -0.01
+    assert dcprog.solve(program).objective == pytest.approx(least, abs=1e-7)
+
+
+def test_snapped_answers_move_by_no_more_than_the_distance_that_is_allowed():
+    """To 0 and to bounds, and what is farther from both does not move."""
+    rng, n = np.random.default_rng(2), 200
+    bounds = rng.choice([-1.0, 0.0, 2.0, np.inf], n)
+    none = np.zeros(0)
+    problem = ConvexProblem(np.zeros(n), sp.csr_array((0, n)), none, none, np.full(n, -np.inf), bounds)
+    targets = np.where(rng.random(n) < 0.5, 0.0, np.where(np.isinf(bounds), 0.0, bounds))
+    z = targets + rng.uniform(-2e-6, 2e-6, n)
+    after = snapped(problem, Answer(Claim.OPTIMAL, z, none), near=1e-6).z
+    near = np.abs(z - targets) <= 1e-6
+    assert 50 < near.sum() < 150
+    assert np.array_equal(after[near], targets[near])
+    assert np.array_equal(after[~near], z[~near])
+
+
+def test_products_of_many_factors():
+    """More than are grouped in every way."""
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(FACTORS + 1), bounds=(0.5, 1.5))
+    expression = -pyo.prod(m.x.values())
+    found = dcprog.decompose(expression, over=m)
+    assert_identity(m, found, expression)
+
+
+def test_powers_are_written_as_powers(m):
+    proof = str(dcprog.curvature(m.x**2 + m.y**4, over=m).proof)
+    assert "x^2" in proof
+    assert "y^4" in proof
