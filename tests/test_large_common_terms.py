@@ -9,7 +9,7 @@ import dcprog
 from dcprog import DCProgram, Status
 
 
-@pytest.mark.parametrize("rho", [1e2, 1e3, 1e5, 1e7])
+@pytest.mark.parametrize("rho", [1e2, 1e5, 1e7])
 def test_over_a_curved_set(rho):
     """Directions of the linearised set leave an ellipse at once: f fell in none of them, at a point that is not critical.
 

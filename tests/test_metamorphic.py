@@ -10,6 +10,8 @@ import dcprog
 from dcprog.testing import criticality
 
 PROGRAMS = 90
+IN_OTHER_UNITS, WITH_PROXIMAL_TERMS = 48, 18
+"""So many of them, the same number of each kind, are written again in every other way."""
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +38,7 @@ def test_random_programs_converge(originals):
 @pytest.mark.parametrize("name", RESCALINGS)
 def test_none_is_worse_in_other_units(originals, name):
     units, converged = RESCALINGS[name], 0
-    for drawn, original, result, fall in originals.values():
+    for drawn, original, result, fall in list(originals.values())[:IN_OTHER_UNITS]:
         program, start, D = drawn.build(units)
         rescaled = dcprog.solve(program, x0=start)
         if not rescaled.success:
@@ -45,19 +47,19 @@ def test_none_is_worse_in_other_units(originals, name):
         x = drawn.in_original_order(rescaled.x * D, units)
         assert criticality(original, x) <= 1e-4 * fall, f"seed {drawn.seed}"
         assert original.value(x) <= result.objective + 1e-4 * fall, f"seed {drawn.seed}"
-    assert converged >= 0.98 * PROGRAMS
+    assert converged >= IN_OTHER_UNITS - 1
 
 
 @pytest.mark.parametrize("rho", [1e2, 6e3])
 def test_a_proximal_term_in_both_hides_no_gradient(originals, rho):
     converged = 0
-    for drawn, original, _, fall in list(originals.values())[:30]:
+    for drawn, original, _, fall in list(originals.values())[:WITH_PROXIMAL_TERMS]:
         program, start, _ = drawn.build(Units(proximal=rho))
         result = dcprog.solve(program, x0=start)
         converged += result.success
         if result.success:
             assert criticality(original, result.x) <= 1e-4 * fall, f"seed {drawn.seed}"
-    assert converged >= 27
+    assert converged >= 0.9 * WITH_PROXIMAL_TERMS
 
 
 @pytest.mark.parametrize("factor", [1e-10, 1e-4, 1e4, 1e10])
