@@ -14,6 +14,7 @@ from test_decompose import assert_convex, assert_identity
 import dcprog
 from dcprog import DCProgram, maximum
 from dcprog.convex.answer import Answer, Claim
+from dcprog.convex.certificate import completed, verify
 from dcprog.convex.polish import snapped
 from dcprog.convex.problem import ConvexProblem
 from dcprog.functions.continued import CURVES, Continued, stretches
@@ -151,6 +152,36 @@ def test_products_of_many_factors():
     expression = -pyo.prod(m.x.values())
     found = dcprog.decompose(expression, over=m)
     assert_identity(m, found, expression)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.5])
+def test_squares_of_roots_are_multiplied_out(shift):
+    """Their slopes at 0 are infinite, so that no tangent there is of use, and √x·√y is concave."""
+    m = pyo.ConcreteModel()
+    m.x, m.y = pyo.Var(bounds=(0, 2)), pyo.Var(bounds=(0, 3))
+    expression = (pyo.sqrt(m.x) - 2 * pyo.sqrt(m.y) + shift) ** 2
+    found = dcprog.decompose(expression, over=m)
+    assert_identity(m, found, expression)
+    assert_convex(m, found.g)
+    assert_convex(m, found.h)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_answers_without_multipliers_are_completed_and_given_ones_are_kept(seed):
+    """Of an LP with a known solution and known duals y: c = A'y between the bounds, more at the lower ones."""
+    rng, rows, columns = np.random.default_rng(seed), 4, 7
+    A = rng.standard_normal((rows, columns))
+    z = np.where(np.arange(columns) < rows, rng.uniform(1, 2, columns), 0.0)
+    y = rng.uniform(0.5, 2.0, rows)
+    c = A.T @ y + np.where(z > 0, 0.0, rng.uniform(0.5, 1.0, columns))
+    limits, free = (A @ z, np.full(rows, np.inf)), (np.zeros(columns), np.full(columns, np.inf))
+    problem = ConvexProblem(np.zeros(columns), sp.csc_array(A), *limits, *free)
+    silent = Answer(Claim.OPTIMAL, z, None)
+    assert completed(problem, c, silent).row_duals == pytest.approx(y)
+    assert verify(problem, c, silent).holds(1e-9)
+    other = rng.uniform(0.5, 2.0, rows)
+    assert np.array_equal(completed(problem, c, Answer(Claim.OPTIMAL, z, other)).row_duals, other)
+    assert not verify(problem, c, Answer(Claim.OPTIMAL, z, other)).holds()
 
 
 def test_powers_are_written_as_powers(m):
