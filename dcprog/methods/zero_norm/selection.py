@@ -114,10 +114,12 @@ def arom_path(
 
     Parameters
     ----------
-    X, y, norm, constraints, lam, solver
+    X, y
         As for :func:`arom_features`.
     numbers : iterable of int
         The numbers r.
+    norm, constraints, lam, solver
+        As for :func:`arom_features`.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((30, 50)); y = X[:, 7] + X[:, 11] > 0
@@ -259,10 +261,12 @@ def rfe_path(
 
     Parameters
     ----------
-    X, y, halving, lam, solver
+    X, y
         As for :func:`rfe_features`.
     numbers : iterable of int
         The numbers r.
+    halving, lam, solver
+        As for :func:`rfe_features`.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((60, 20)); y = X[:, 7] + X[:, 11] > 0
