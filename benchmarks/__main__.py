@@ -30,6 +30,7 @@ QUICK: dict[str, list[str]] = {
     "nlpsvm": ["--exact", "--data", "ionosphere"],
     "radius_margin": ["--only", "fortuna", "--runs", "1"],
     "selectors": ["--data", "sonar"],
+    "several_classes": ["--only", "wine"],
     "solvers": ["--limit", "5", "--only", "ionosphere"],
     "sparse_regression": ["--quick"],
     "suites": ["--every", "25", "--starts", "2", "--limit", "2"],

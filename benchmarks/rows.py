@@ -123,6 +123,7 @@ READERS: dict[str, Callable[[Rows], Iterator[Line]]] = {
     "nlpsvm": lambda rows: against("nlpsvm", rows, "case"),
     "radius_margin": radius_margin,
     "selectors": selectors,
+    "several_classes": lambda rows: against("several_classes", rows, "case", "ovr"),
     "solvers": lambda rows: against("solvers", rows, "problem"),
     "sparse_regression": lambda rows: against("sparse_regression", rows, "problem", "skglm"),
     "suites": suites,

@@ -1,8 +1,8 @@
 """Explicit feature maps φ, and which original features each mapped one contains: the incidence matrix of (9).
 
 Section 3.2.1 of Neumann, Schnörr & Steidl (2005) bounds |wᵢ| by v_j wherever φᵢ(e_j) ≠ 0. Read literally that leaves x₁x₂,
-which is 0 at e₁ and at e₂, without any bound, and with it features that no v_j counts; "φᵢ contains x_j", that is depends on
-it, is what is meant: section 3.2.1 says so in words, and it is what the incidence matrix has.
+which is 0 at e₁ and at e₂, without any bound, and with it features that no v_j counts. Its words ask "which original
+features are included in computing φᵢ": that φᵢ contains x_j, or depends on it, is meant, and what the incidence matrix has.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def _incidence_of(transformer: Any, d: int) -> Any:
     rows = np.zeros((len(out), d))
     for i, name in enumerate(out):
         rows[i, [position[hit] for hit in found.findall(name)]] = 1.0
-        if not rows[i].any() and name != "1":
+        if not rows[i].any() and name.rpartition("__")[2] != "1":
             raise DataError(
                 f"the name of output {name!r} of {type(transformer).__name__} has no feature in it, so what it contains is "
                 "unknown: pass incidence, d' × d, 1 where mapped feature i contains feature j"
