@@ -244,7 +244,7 @@ def _below_tops(p: ConvexProblem, c: Vector, rows: Sparse, column: Vector) -> Ve
     """For each free variable t with a cost, in the rows f(x) ≤ t that say what it is: how large f is for units ``column`` of
     the others. 0 for all other variables. The entry of t itself keeps a row in the range, however small f is."""
     below = np.zeros(p.n)
-    tops = np.flatnonzero((c != 0) & np.isneginf(p.lower) & np.isposinf(p.upper))
+    tops = np.flatnonzero(np.isneginf(p.lower) & np.isposinf(p.upper) & _is_pushed_to_its_rows(p, c))
     if tops.size:
         entries, others = sp.csr_array(abs(rows)), np.where(np.isin(np.arange(p.n), tops), 0.0, column)
         beside = _largest_of_each(entries, others)
@@ -252,6 +252,22 @@ def _below_tops(p: ConvexProblem, c: Vector, rows: Sparse, column: Vector) -> Ve
         own.eliminate_zeros()
         below[tops] = _largest_of_each(own._with_data(1.0 / own.data), beside)
     return below
+
+
+def _is_pushed_to_its_rows(p: ConvexProblem, c: Vector) -> Mask:
+    """Which variables have a cost that pushes them to where all their rows bound them: t in f(x) ≤ t, but no x there, which
+    rows of |x| bound on both sides and which a small entry would give a unit of any size."""
+    if not p.m:
+        return c != 0
+    A = sp.csc_array(p.A)
+    column, upwards = np.repeat(np.arange(p.n), np.diff(A.indptr)), A.data > 0
+    above, below = np.isfinite(p.row_upper)[A.indices], np.isfinite(p.row_lower)[A.indices]
+    there = A.data != 0
+    bounded_above, bounded_below = np.zeros(p.n, dtype=bool), np.zeros(p.n, dtype=bool)
+    bounded_above[column[there & np.where(upwards, above, below)]] = True
+    bounded_below[column[there & np.where(upwards, below, above)]] = True
+    pushed: Mask = ((c > 0) & ~bounded_above) | ((c < 0) & ~bounded_below)
+    return pushed
 
 
 def _slopes(p: ConvexProblem, c: Vector, start: Vector | None) -> Vector:
