@@ -258,7 +258,8 @@ def _is_pushed_to_its_rows(p: ConvexProblem, c: Vector) -> Mask:
     """Which variables have a cost that pushes them to where all their rows bound them: t in f(x) ≤ t, but no x there, which
     rows of |x| bound on both sides and which a small entry would give a unit of any size."""
     if not p.m:
-        return c != 0
+        any_cost: Mask = c != 0
+        return any_cost
     A = sp.csc_array(p.A)
     column, upwards = np.repeat(np.arange(p.n), np.diff(A.indptr)), A.data > 0
     above, below = np.isfinite(p.row_upper)[A.indices], np.isfinite(p.row_lower)[A.indices]
