@@ -18,10 +18,14 @@ from dcprog.convex.certificate import completed, verify
 from dcprog.convex.polish import snapped
 from dcprog.convex.problem import ConvexProblem
 from dcprog.functions.continued import CURVES, Continued, stretches
+from dcprog.program.curvature.elementary import ELEMENTARY, ranges
+from dcprog.program.curvature.intervals import Interval
 from dcprog.program.decompose.splitter import FACTORS
 from dcprog.program.decompose.univariate import _range
+from dcprog.program.expressions import take_apart
 from dcprog.solvers.reductions.squares import Squares
 
+NUMPY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh"}
 FUNCTIONS = {
     "exp": pyo.exp,
     "exp of minus": lambda t: pyo.exp(-t),
@@ -114,7 +118,7 @@ def test_stretches_cover_an_interval_and_each_has_its_sign(name):
         assert all(one[1] == other[0] for one, other in pairwise(found))
         for a, b, sign in found:
             t = np.linspace(max(a, lower), min(b, upper), 50)
-            phi = sign * getattr(np, {"atan": "arctan", "asinh": "arcsinh"}.get(name, name))(t)
+            phi = sign * getattr(np, NUMPY.get(name, name))(t)
             assert (np.diff(phi, 2) >= -1e-12).all()
 
 
@@ -182,6 +186,47 @@ def test_answers_without_multipliers_are_completed_and_given_ones_are_kept(seed)
     other = rng.uniform(0.5, 2.0, rows)
     assert np.array_equal(completed(problem, c, Answer(Claim.OPTIMAL, z, other)).row_duals, other)
     assert not verify(problem, c, Answer(Claim.OPTIMAL, z, other)).holds()
+
+
+@pytest.mark.parametrize("name", sorted({*ELEMENTARY, "sin", "cos", "tan"}))
+def test_ranges_of_elementary_functions_and_of_their_derivatives(name):
+    """φ, φ′ and φ″ at points of an interval lie in the three ranges, and those of a short interval hold little else."""
+    rng = np.random.default_rng(3)
+    low, high = ELEMENTARY[name].domain if name in ELEMENTARY else (-1.4, 1.4)
+    low, high = max(low, -3.0) + 0.05, min(high, 3.0) - 0.05
+    phi = getattr(np, NUMPY.get(name, name))
+    for width in (1.0, 1e-7):
+        for _ in range(20):
+            a = rng.uniform(low, high - width * (high - low) / 2)
+            b = a + width * (high - low) / 2
+            found = ranges(name, Interval(np.array(a), np.array(b)))
+            for t in np.linspace(a, b, 5):
+                e = 1e-4
+                known = phi(t), (phi(t + e) - phi(t - e)) / (2 * e), (phi(t + e) - 2 * phi(t) + phi(t - e)) / e**2
+                for one, value in zip(found, known, strict=True):
+                    noise = 1e-4 * (1 + abs(value) ** 2)
+                    assert one.lower - noise <= value <= one.upper + noise
+                    assert width == 1.0 or (value - noise - 1e-3 <= one.lower and one.upper <= value + noise + 1e-3)
+
+
+ROOTS = {
+    "a named expression": lambda m: m.named,
+    "twice one": lambda m: 2 * m.named + m.x**2,
+    "a half of one": lambda m: m.named / 2 + 1.0,
+    "a sum in a product": lambda m: 3 * (m.x**2 + (m.y - 1) ** 2 / 4) + m.named,
+}
+
+
+@pytest.mark.parametrize("of", ROOTS)
+def test_roots_of_sums_of_squares_are_norms_in_any_notation(m, of):
+    m.named = pyo.Expression(expr=(m.x - m.y) ** 2 + m.y**2)
+    expression = pyo.sqrt(ROOTS[of](m))
+    parts = take_apart(expression, {id(m.x): 0, id(m.y): 1}, 2)
+    (norm,) = parts.functions
+    assert not parts.tapes
+    for x in np.random.default_rng(4).uniform(0.25, 1, (5, 2)):
+        m.x.value, m.y.value = x
+        assert norm.weight * norm.function.value(x[norm.indices]) == pytest.approx(pyo.value(expression), rel=1e-12)
 
 
 def test_powers_are_written_as_powers(m):
