@@ -68,10 +68,24 @@ def test_several_classes():
     alone = [dcprog.solve(models.multiclass_arom(X, three, lam=lam)).objective for lam in (0.5, 5.0)]
     assert [r.objective for r in path] == pytest.approx(alone)
     with pytest.raises(dcprog.errors.DataError, match="3 class"):
-        dcprog.path(models.fsv, X, three, lam=[0.1])
+        dcprog.path(models.arom, X, three, eps=[0.1])
 
 
 def test_a_form_that_does_not_exist():
     for q in (None, 1):
         with pytest.raises(dcprog.errors.UnknownNameError, match="unknown form 'splitt'"):
             models.arom(X, y, q=q, form="splitt")
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "boosted", dcprog.algorithms.Boosted, dcprog.algorithms.Boosted(growth=2.0)])
+def test_a_path_takes_an_algorithm_as_solve_does(algorithm):
+    walked = dcprog.path(models.l2_l0_svm, X, y, mu=[1, 10], nu=0.5, algorithm=algorithm)
+    for point, result in zip(walked.parameters, walked, strict=True):
+        alone = dcprog.solve(models.l2_l0_svm(X, y, nu=0.5, **point), algorithm=algorithm)
+        assert (result.algorithm, result.objective) == (alone.algorithm, pytest.approx(alone.objective, rel=1e-6))
+
+
+def test_an_algorithm_that_is_none_is_refused_before_anything_is_built():
+    for wrong in ("bosted", 3):
+        with pytest.raises(dcprog.errors.DCProgError, match="algorithm"):
+            dcprog.path(lambda: 1 / 0, algorithm=wrong)

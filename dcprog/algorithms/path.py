@@ -48,7 +48,7 @@ class Path(Sequence[Result]):
 def path(
     factory: Factory | Family | Iterable[DCProgram],
     *arguments: Any,
-    algorithm: str = "dca",
+    algorithm: str | type[Algorithm] | Algorithm = "dca",
     solver: str = "auto",
     continuation: bool = False,
     tol: float | None = None,
@@ -101,15 +101,17 @@ def path(
     [(2, -1.0), (6, -8.0)]
     """
     check_limits(tol, max_iter)
-    kind = algorithms.get(algorithm)
+    if algorithm != "auto":
+        algorithms.maker(algorithm)  # what it does not know is refused before anything is built
     walked: list[Point] = []
     results: list[Result] = []
     builds, dispatcher = 0, None
     for point, program in _programs(factory, arguments, parameters):
         start = results[-1].x if continuation and results else None
+        kind = _kind(algorithm, program)
         dispatcher = _still_open(dispatcher, kind.opened(program), rewind=not continuation)
         before = 0 if dispatcher is None else dispatcher.builds
-        walker: Algorithm = kind(
+        walker = algorithms.maker(kind)(
             program,
             solver=solver,
             x0=start,
@@ -125,6 +127,13 @@ def path(
         if results[-1].status is Status.INTERRUPTED:
             break
     return Path(tuple(walked), tuple(results), builds)
+
+
+def _kind(algorithm: str | type[Algorithm] | Algorithm, program: DCProgram) -> type[Algorithm] | Algorithm:
+    """The class of that name, or the class or instance that it is."""
+    if not isinstance(algorithm, str):
+        return algorithm
+    return algorithms.get(algorithms.choose(program) if algorithm == "auto" else algorithm)
 
 
 def _still_open(dispatcher: Dispatcher | None, problem: ConvexProblem, *, rewind: bool) -> Dispatcher | None:

@@ -266,7 +266,7 @@ class Formulation(SelectingMethod):
         settings = self._settings()
         if callable(settings.get("stop")) and not isinstance(settings["stop"], StoppingRule):
             settings["stop"] = settings["stop"](program)
-        result = solve(program, **settings)
+        result = solve(program, algorithm="dca", **settings)
         check_end(type(self).__name__, result.status, result.messages)
         return self._read(result, training)
 

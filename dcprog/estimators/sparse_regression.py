@@ -119,7 +119,9 @@ class SparseRegressor(SelectorMixin, RegressorMixin, BaseEstimator):  # type: ig
             start = {"w": self.coef_, **({"b": self.intercept_} if self.fit_intercept else {})}
         program = sparse_regression(family, lam=self.lam, **self._shape())
         stop = self.stop if self.stop is None or isinstance(self.stop, StoppingRule) else self.stop(program)
-        result = solve(program, x0=start, solver=self.solver, tol=self.tol, max_iter=self.max_iter, stop=stop)
+        result = solve(
+            program, algorithm="dca", x0=start, solver=self.solver, tol=self.tol, max_iter=self.max_iter, stop=stop
+        )
         check_end(type(self).__name__, result.status, result.messages)
         return self._accept(result, training)
 
