@@ -15,7 +15,8 @@ from ._shared import joint_weights
 def l1_svm(X: Any, y: Any = None, lam: float = 0.1, *, weighting: str = "mean", form: str = "split") -> DCProgram:
     """ℓ1-SVM: min (1−λ) Σ cᵢξᵢ + λ‖w‖₁ subject to D(Xw + be) + ξ ≥ e, ξ ≥ 0, (4). A linear program.
 
-    ``weighting``: c = 1/n (``"mean"``), 1 (``"sum"``, as printed) or 1/n± (``"class"``).
+    ``weighting``: c = 1/n (``"mean"``), 1 (``"sum"``, as printed) or 1/n± (``"class"``). Of more than two classes as in
+    :func:`~dcprog.models.fsv`, with λ e'v in the place of the concave penalty.
 
     >>> import numpy as np, dcprog
     >>> X, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [0, 0, 1, 1]

@@ -28,7 +28,8 @@ def l2_l0_svm(
     """ℓ2-ℓ0-SVM: min µ Σ cᵢ(1 − yᵢ(w'xᵢ + b))₊ + ½‖w‖² + ν e'(e − e^(−α|w|)), (8). One QP an iteration.
 
     DC split: g the training error and ½‖w‖², h(v) = −ν e'(e − e^(−αv)) for v = |w|. DCA starts at v⁰ = e and stops on v with
-    tolerance 1e-5. Parameters as in :func:`~dcprog.models.fsv`; ``weighting="mean"`` is the printed µ/n.
+    tolerance 1e-5. Parameters, and more than two classes, as in :func:`~dcprog.models.fsv`, with the mean of the ½‖wₖ‖²;
+    ``weighting="mean"`` is the printed µ/n.
 
     >>> import numpy as np, dcprog
     >>> X, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [0, 0, 1, 1]

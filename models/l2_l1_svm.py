@@ -26,7 +26,8 @@ def l2_l1_svm(
 ) -> DCProgram:
     """ℓ2-ℓ1-SVM: min µ Σ cᵢξᵢ + ½‖w‖² + ν‖w‖₁ subject to D(Xw + be) + ξ ≥ e, ξ ≥ 0, (7). A convex QP.
 
-    ``weighting``: c = 1/n (``"mean"``, as printed), 1 (``"sum"``) or 1/n± (``"class"``).
+    ``weighting``: c = 1/n (``"mean"``, as printed), 1 (``"sum"``) or 1/n± (``"class"``). Of more than two classes as in
+    :func:`~dcprog.models.fsv`, with the mean of the ½‖wₖ‖², and ν e'v.
 
     >>> import numpy as np, dcprog
     >>> X, y = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0]]), [0, 0, 1, 1]

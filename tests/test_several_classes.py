@@ -82,6 +82,7 @@ def test_the_convex_models_are_what_plain_pyomo_and_highs_find(form, name, seed)
 
 
 @pytest.mark.parametrize("weighting", ["mean", "sum", "class"])
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_the_objective_is_the_formula(weighting, seed):
     X, y = samples(seed, K=4)
@@ -106,7 +107,7 @@ def test_the_objective_is_the_formula(weighting, seed):
 
 
 @pytest.mark.parametrize("name", ["l1_svm", "l2_l1_svm", "fsv"])
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_two_mirrored_classifiers_are_the_binary_model(name, seed):
     """What the mean over classifiers is for: one class against the other, and the other against it, are the binary model."""
@@ -132,6 +133,7 @@ def test_two_classes_have_the_model_that_they_had(name):
 
 
 @pytest.mark.parametrize("name", ["l2_l1_svm", "l2_l0_svm"])
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_other_names_of_the_classes_permute_the_classifiers(name, seed):
     X, y = samples(seed)
@@ -200,7 +202,7 @@ def test_one_against_the_rest_is_scikit_learns(estimator):
 
 
 @each([est.L1SVM(lam=0.05), est.L2L0SVM(mu=30.0, nu=0.5), est.AlignmentSVM(lam=0.1)])
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_a_weight_is_repetition(estimator, seed):
     X, y = samples(seed, n=24)
@@ -222,7 +224,7 @@ def test_sparse_samples_and_constant_features(estimator):
 
 
 @pytest.mark.parametrize("multi_class", ["shared", "ovr"])
-@each([est.FSVCV(lam=[0.05, 0.2, 0.9], cv=2), est.AlignmentSVMCV(lam=[0.0, 0.2], lam_svm=[0.1, 0.5], cv=2)])
+@each([est.FSVCV(lam=[0.05, 0.2, 0.9], alpha=5.0, cv=2), est.AlignmentSVMCV(lam=[0.0, 0.2], lam_svm=[0.1, 0.5], cv=2)])
 def test_parameters_are_chosen_along_warm_paths(estimator, multi_class):
     X, y = samples(7, n=60)
     machine = type(estimator)(**{**estimator.get_params(), "multi_class": multi_class}).fit(X, y)
