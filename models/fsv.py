@@ -29,7 +29,7 @@ def fsv(
     DC split: g the training error, h(v) = −λ e'(e − e^(−αv)) for v = |w|. DCA starts at v⁰ = e and stops on v with
     tolerance 1e-5, as in section 5.2.2.
 
-    Of K > 2 classes there is a classifier of each against the rest, and all share v: min (1−λ)/K Σ cₖᵢξₖᵢ + λ e'(e − e^(−αv))
+    Of K > 2 classes there is one classifier of each against the rest, all share v: min (1−λ)/K Σ cₖᵢξₖᵢ + λ e'(e − e^(−αv))
     with |wₖⱼ| ≤ vⱼ. Then w has a row and b an entry for each class; models/_shared.py says why it is the mean.
 
     Parameters
