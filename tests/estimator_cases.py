@@ -20,6 +20,7 @@ METHODS = [
     est.KernelSVM(),
     est.AROM(),
     est.SVMRFE(),
+    est.KernelRFE(),
     est.NLPSVM(),
     est.R2W2(),
     est.RadiusMarginBasis(),

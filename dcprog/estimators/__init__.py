@@ -29,7 +29,7 @@ from dcprog.estimators.nonlinear import AlignmentSVM, KernelSVM, QuadraticFSV, a
 from dcprog.estimators.radius_margin import R2W2, RadiusMarginBasis
 from dcprog.estimators.ranking import SVMRanking
 from dcprog.estimators.sparse_regression import SparseRegressor, SparseRegressorCV
-from dcprog.estimators.zero_norm import AROM, SVMRFE
+from dcprog.estimators.zero_norm import AROM, SVMRFE, KernelRFE
 
 __all__ = [
     "AROM",
@@ -50,6 +50,7 @@ __all__ = [
     "SVMRFECV",
     "AlignmentSVM",
     "AlignmentSVMCV",
+    "KernelRFE",
     "KernelSVM",
     "KernelSVMCV",
     "LinearSVM",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,17 +11,46 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dcprog.algorithms.result import Result, Status
+from dcprog.errors import DataError, unknown_name
 from dcprog.estimators.base import Method, SelectingMethod, Trained, check_end, half
 from dcprog.estimators.outcomes import outcome
 from dcprog.estimators.training import Training
-from dcprog.learning.samples import check_varying
-from dcprog.methods.radius_margin import Basis, Kernel, Machine, Selection, optimal_basis, r2w2
+from dcprog.learning.samples import Data, check_flag, check_varying, dense, varying
+from dcprog.methods.radius_margin import (
+    Basis,
+    Criterion,
+    Kernel,
+    Machine,
+    Selection,
+    backward_selection,
+    forward_selection,
+    optimal_basis,
+    r2w2,
+    r2w2_path,
+    r2w2_penalised,
+    radius_margin,
+    smallest_sufficient,
+    span_bound,
+    train,
+    tune_kernel,
+)
+from dcprog.methods.radius_margin.kernels import as_kernel
 from dcprog.typing import Matrix
+
+SEARCHES: dict[str, Callable[..., Selection]] = {
+    "elimination": r2w2,
+    "penalised": r2w2_penalised,
+    "forward": forward_selection,
+    "backward": backward_selection,
+}
+CRITERIA: dict[str, Criterion] = {"radius_margin": radius_margin, "span": span_bound}
 
 
 @dataclass(eq=False, repr=False)
 class R2W2(SelectingMethod):
     """R²W²: minimise R²‖w‖² over a factor σₖ for each feature, drop those with the smallest σₖ, until m are left.
+
+    Other ways to the m features of a small bound are to choose by ``search``, and the bound itself by ``criterion``.
 
     Two classes. Features should be of one scale.
 
@@ -28,6 +58,15 @@ class R2W2(SelectingMethod):
     ----------
     m : int, optional
         How many features to select, by default half.
+    search : str
+        ``"elimination"`` as above; ``"penalised"``, (13); ``"forward"`` or ``"backward"``, one feature at a time.
+    criterion : str or callable
+        ``"radius_margin"``, ``"span"``, the bound by the span of support vectors, or a function of a kernel and labels.
+    max_error : float, optional
+        Instead of m: the fewest features for which T/n, the bound on the share of errors, is no more than that.
+    tune : bool
+        Whether the scale of the kernel and the ridge 1/C are those of the least bound, on all features and again on those
+        selected.
     kernel : str or Kernel
         ``"linear"``, ``"polynomial"`` (of degree 2), ``"gaussian"`` (of width 1), or one of
         :mod:`dcprog.methods.radius_margin` with other parameters, or your own.
@@ -40,8 +79,10 @@ class R2W2(SelectingMethod):
 
     Attributes
     ----------
+    kernel_, ridge_
+        Those of the final machine.
     result_ : Result
-        Its objective is the bound of the machine on the selected features.
+        Its objective is R²‖w‖² of the machine on the selected features.
     outcome_, classifier_ : Selection
         The features, their σ, the machine trained on them, the bound in each round.
     n_iter_ : int
@@ -54,18 +95,50 @@ class R2W2(SelectingMethod):
 
     m: int | None = None
     _: KW_ONLY
+    search: str = "elimination"
+    criterion: str | Criterion = "radius_margin"
+    max_error: float | None = None
+    tune: bool = False
     kernel: str | Kernel = "linear"
     q: float = 0.5
     ridge: float = 1.0
     solver: str = "auto"
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_flag(tune=self.tune)
+        if self.search not in SEARCHES:
+            raise unknown_name("search", self.search, SEARCHES)
+        if isinstance(self.criterion, str) and self.criterion not in CRITERIA:
+            raise unknown_name("criterion", self.criterion, CRITERIA)
+        if self.max_error is not None and (self.m is not None or self.search != "elimination"):
+            raise DataError("max_error takes the place of m, by search='elimination': leave the others at their defaults")
+
     def _train(self, training: Training) -> Trained:
         data = training.data
         check_varying(type(self).__name__, data.X)
-        m = half(data.X) if self.m is None else self.m
-        found = r2w2(data, None, m, self.kernel, q=self.q, ridge=self.ridge, solver=self.solver)
+        criterion = CRITERIA[self.criterion] if isinstance(self.criterion, str) else self.criterion
+        how: dict[str, Any] = {"criterion": criterion, "solver": self.solver}
+        kernel, ridge = as_kernel(self.kernel), self.ridge
+        if self.tune:
+            kernel, ridge, _ = tune_kernel(data, None, kernel, ridge=ridge, **how)
+        found = self._selection(data, kernel, {"ridge": ridge, **how})
+        if self.tune:
+            part = replace(data, X=dense(data.X)[:, found.selected], names=None)
+            kernel, ridge, _ = tune_kernel(part, None, kernel, ridge=ridge, **how)
+            found = replace(found, machine=train(part, None, kernel, ridge=ridge, solver=self.solver))
+        self.kernel_, self.ridge_ = kernel, ridge
         result = _outcome("r2w2", found, found.machine, {"sigma": found.sigma}, Status.STOPPED_BY_RULE, self.solver)
         return Trained(result, found, len(found.history), found.selected, found)
+
+    def _selection(self, data: Data, kernel: Kernel, how: dict[str, Any]) -> Selection:
+        if self.max_error is not None:
+            sizes = range(1, int(varying(data.X).sum()) + 1)
+            path = r2w2_path(data, None, sizes, kernel, q=self.q, **how)
+            return smallest_sufficient(path, data, None, kernel, self.max_error, **how)
+        m = half(data.X) if self.m is None else self.m
+        q = {"q": self.q} if self.search == "elimination" else {}
+        return SEARCHES[self.search](data, None, m, kernel, **q, **how)
 
 
 @dataclass(eq=False, repr=False)

@@ -11,13 +11,26 @@ from typing import Any
 import numpy as np
 
 from dcprog.algorithms.result import Status
-from dcprog.estimators.base import Grid, LinearMethod, Step, Trained, check_end, half, watched
+from dcprog.errors import DataError
+from dcprog.estimators.base import Grid, LinearMethod, SelectingMethod, Step, Trained, check_end, half, watched
 from dcprog.estimators.outcomes import margin_slacks, outcome
 from dcprog.estimators.training import Training
 from dcprog.learning.multiclass import check_constraints
 from dcprog.learning.samples import Samples, check_flag, check_nonnegative, check_varying, varying
-from dcprog.methods.zero_norm import NotSeparableError, arom_iterates, arom_path, converge, retrain, rfe_path
-from dcprog.methods.zero_norm.iterates import Iterate
+from dcprog.methods.radius_margin.kernels import as_kernel
+from dcprog.methods.zero_norm import (
+    NotSeparableError,
+    arom_iterates,
+    arom_path,
+    converge,
+    kernel_rfe,
+    l1_updates,
+    l2_updates,
+    retrain,
+    rfe_path,
+    switching_updates,
+)
+from dcprog.methods.zero_norm.iterates import ZERO, Iterate
 from dcprog.typing import Indices
 
 FINAL = "one_vs_rest"
@@ -26,7 +39,9 @@ FINAL = "one_vs_rest"
 
 @dataclass(eq=False, repr=False)
 class AROM(LinearMethod):
-    """Approximation of the zero norm: min ‖w‖₀ + λ e'ξ subject to D(Xw + be) + ξ ≥ e, ξ ≥ 0, by multiplicative updates.
+    """Approximation of the zero norm: min ‖w‖_p + λ‖ξ‖_q subject to D(Xw + be) + ξ ≥ e, ξ ≥ 0, by multiplicative updates.
+
+    By default p = 0 and q = 1: ‖w‖₀ + λ e'ξ. p = 2, q = 0 is an SVM that counts its training errors; ‖·‖₂ stands for ½‖·‖₂².
 
     Of more than two classes the zero norm is joint, ‖Σₖ|wₖ|‖₀: a feature counts once, whichever classes use it (section
     3.3). X may be sparse. With ``norm=1`` it stays so; with ``norm=2`` each step has a dense copy of the features left.
@@ -40,6 +55,11 @@ class AROM(LinearMethod):
         ℓ1-AROM, an LP an iteration, or ℓ2-AROM, an SVM an iteration.
     lam : float or None
         λ > 0, the cost of slacks. None allows no slacks, and takes separable classes.
+    p, q : int
+        Norms of the weights, 0 or 2 (with ``norm=1`` also 1), and of the slacks, 0, 1 or 2, one of them 0. Other ones than 0
+        and 1 take two classes, and p ≠ 0 selects no r features.
+    switch : int, optional
+        Of ℓ2-AROM for two classes: with so many features or fewer go on by ℓ1-AROM.
     constraints : str
         Of more than two classes: ``"weston_watkins"`` (Problem 10) or ``"one_vs_rest"`` (Problem 11).
     solver : str
@@ -52,7 +72,7 @@ class AROM(LinearMethod):
     coef_, intercept_ : ndarray
         w and b; one row a class if there are more than two.
     result_ : Result
-        Its objective is ‖w‖₀ + λ e'ξ at the classifier.
+        Its objective is ‖w‖_p + λ‖ξ‖_q at the classifier.
     outcome_ : Iterate
         The last one.
     classifier_ : LinearRule, or ArgmaxRule of more than two classes
@@ -71,6 +91,9 @@ class AROM(LinearMethod):
     _: KW_ONLY
     norm: int = 2
     lam: float | None = 1.0
+    p: int = 0
+    q: int = 1
+    switch: int | None = None
     constraints: str = "weston_watkins"
     solver: str = "auto"
     tol: float = 1e-6
@@ -80,14 +103,17 @@ class AROM(LinearMethod):
         super()._check_parameters()
         check_nonnegative(tol=self.tol)
         check_constraints(self.constraints)
+        if (self.p, self.q) != (0, 1) and self.r is not None:
+            raise DataError(f"r = {self.r} features are those of p = 0, q = 1: leave p and q at these, or r at None")
+        if self.switch is not None and (self.norm != 2 or self.p != 0 or self.r is not None):
+            raise DataError("switch goes from ℓ2 to ℓ1, with norm=2, p=0 and r=None: leave these at their defaults")
 
     def _train(self, training: Training) -> Trained:
         if self.r is not None:
             return next(self._reduced(training, [self.r]))
         samples = training.samples
         with _slacks_advised():
-            iterates = arom_iterates(samples, None, norm=self.norm, lam=self.lam, **self._how)
-            last, status = converge(iterates, self.tol, self.max_iter)
+            last, status = converge(self._iterates(samples), self.tol, self.max_iter)
         check_end(type(self).__name__, status)
         return self._found(samples, last.classifier, last, status, last.features)
 
@@ -112,11 +138,33 @@ class AROM(LinearMethod):
     def _how(self) -> dict[str, Any]:
         return {"constraints": self.constraints, "solver": self.solver}
 
+    def _iterates(self, samples: Samples) -> Iterator[Iterate]:
+        usual = (self.p, self.q) == (0, 1) and self.switch is None
+        if usual:
+            return arom_iterates(samples, None, norm=self.norm, lam=self.lam, **self._how)
+        if len(samples.classes) > 2:
+            raise DataError(f"p, q and switch are those of two classes, y has {len(samples.classes)}: leave them out")
+        norms: dict[str, Any] = {"q": None if self.lam is None else self.q, "solver": self.solver}
+        if self.lam is not None:
+            norms["lam"] = self.lam
+        if self.switch is not None:
+            return switching_updates(samples, None, few=self.switch, **norms)
+        return (l1_updates if self.norm == 1 else l2_updates)(samples, None, p=self.p, **norms)
+
+    def _value(self, rule: Any, features: Indices, slacks: Any, counts: Any) -> float:
+        """‖w‖_p + λ‖ξ‖_q."""
+        w = np.abs(rule.w)
+        value = float({0: len(features), 1: w.sum(), 2: 0.5 * (w**2).sum()}[self.p])
+        if self.lam is None:
+            return value
+        norm = {0: slacks > ZERO, 1: slacks, 2: 0.5 * slacks**2}[self.q]
+        return value + self.lam * float(counts @ norm)
+
     def _found(self, samples: Samples, rule: Any, last: Iterate, status: Status, features: Indices) -> Trained:
         slacks, counts = margin_slacks(rule, samples, self.constraints)
         result = outcome(
             "arom",
-            len(features) + (0.0 if self.lam is None else self.lam * float(counts @ slacks)),
+            self._value(rule, features, slacks, counts),
             {"w": rule.w, "b": rule.b},
             rule,
             status=status,
@@ -215,3 +263,63 @@ class SVMRFE(LinearMethod):
         arrays = {"w": rule.w, "b": rule.b}
         how: dict[str, Any] = {"iterations": dropped, "algorithm": "elimination", "solver": self.solver}
         return Trained(outcome("svm_rfe", objective, arrays, rule, **how), rule, dropped, features)
+
+
+@dataclass(eq=False, repr=False)
+class KernelRFE(SelectingMethod):
+    """Recursive feature elimination for any kernel: drop the feature without which ‖w‖² of the SVM changes least.
+
+    Of more than two classes Σₖ |Wₖ² − W²ₖ,₍₋ₚ₎| over the machines of one class against the rest. X may be sparse; a dense
+    copy is trained on. Features should be of one scale.
+
+    Parameters
+    ----------
+    r : int, optional
+        How many features to select, by default half.
+    kernel : str or callable
+        ``"gaussian"`` (of width 1), ``"polynomial"`` (of degree 2), ``"linear"``, one of
+        :mod:`dcprog.methods.radius_margin` with other parameters, or any ``kernel(X, Z)`` that gives a matrix.
+    lam : float
+        λ > 0, the cost of slacks.
+    halving : bool
+        Drop half of the features at a time, not one.
+
+    Attributes
+    ----------
+    classifier_, outcome_ : KernelElimination
+        The features, the order in which the others went, and the machines on those that are left.
+    result_ : Result
+        Its objective is ½‖w‖² + λ e'ξ, over all machines.
+    n_iter_ : int
+        Features dropped.
+
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (80, 6))
+    >>> KernelRFE(2, lam=10.0).fit(X, X[:, 1] * X[:, 4] > 0).get_support(indices=True)
+    array([1, 4])
+    """
+
+    _multi_class = True
+    _sparse = True
+
+    r: int | None = None
+    _: KW_ONLY
+    kernel: Any = "gaussian"
+    lam: float = 1.0
+    halving: bool = False
+
+    def _train(self, training: Training) -> Trained:
+        samples = training.samples
+        check_varying(type(self).__name__, samples.X)
+        r = half(samples.X) if self.r is None else self.r
+        kernel = as_kernel(self.kernel) if isinstance(self.kernel, str) else self.kernel
+        found = kernel_rfe(samples, None, r, kernel, lam=self.lam, halving=self.halving)
+        result = outcome(
+            "kernel_rfe",
+            found.objective(samples, self.lam),
+            {"alpha": found.coefficients, "b": found.intercepts},
+            found,
+            iterations=len(found.dropped),
+            algorithm="elimination",
+            solver="libsvm",
+        )
+        return Trained(result, found, len(found.dropped), found.selected, found)

@@ -7,8 +7,9 @@ from dcprog.methods.radius_margin.basis import Basis, optimal_basis
 from dcprog.methods.radius_margin.bound import Criterion, Evaluation, RadiusMargin, radius_margin, ridged
 from dcprog.methods.radius_margin.kernels import Gaussian, Kernel, Linear, Polynomial
 from dcprog.methods.radius_margin.machine import Machine, train
+from dcprog.methods.radius_margin.parameters import Parameters, smallest_sufficient, tune_kernel
 from dcprog.methods.radius_margin.penalised import penalised, r2w2_penalised
-from dcprog.methods.radius_margin.r2w2 import forward_selection, r2w2, r2w2_path
+from dcprog.methods.radius_margin.r2w2 import backward_selection, forward_selection, r2w2, r2w2_path
 from dcprog.methods.radius_margin.scaling import Scaling, minimise_scaling
 from dcprog.methods.radius_margin.selection import Selection
 from dcprog.methods.radius_margin.span import Span, span_bound
@@ -21,11 +22,13 @@ __all__ = [
     "Kernel",
     "Linear",
     "Machine",
+    "Parameters",
     "Polynomial",
     "RadiusMargin",
     "Scaling",
     "Selection",
     "Span",
+    "backward_selection",
     "forward_selection",
     "minimise_scaling",
     "optimal_basis",
@@ -35,6 +38,8 @@ __all__ = [
     "r2w2_penalised",
     "radius_margin",
     "ridged",
+    "smallest_sufficient",
     "span_bound",
     "train",
+    "tune_kernel",
 ]

@@ -164,3 +164,37 @@ def forward_selection(
         sigma[best] = 1.0
         history.append(Round(size, values[best]))
     return c.select(np.flatnonzero(sigma), sigma, kernel, ridge, solver, history)
+
+
+def backward_selection(
+    X: Any,
+    y: Any,
+    m: int,
+    kernel: Kernel | str,
+    *,
+    ridge: float = 1.0,
+    criterion: Criterion = radius_margin,
+    solver: str = "auto",
+) -> Selection:
+    """Drop features one by one, each time the one without which the bound is least, until ``m`` are left.
+
+    Parameters
+    ----------
+    X, y, m, kernel, ridge, criterion, solver
+        As for :func:`r2w2`.
+
+    >>> from dcprog.methods.radius_margin.kernels import Linear
+    >>> X = np.random.default_rng(0).normal(size=(60, 8))
+    >>> backward_selection(X, X[:, 2] + X[:, 5] > 0, 2, Linear()).selected
+    array([2, 5])
+    """
+    c = candidates(X, y, m)
+    sigma, history = np.ones(len(c.columns)), []
+    ridges, criterion = counted(c.data, ridge, criterion)
+    T = scaled(c.data.X, c.data.y, kernel, ridges, criterion, solver, sigma)
+    for size in range(len(sigma) - 1, m - 1, -1):
+        values = {int(k): T(sigma - (np.arange(len(sigma)) == k))[0] for k in np.flatnonzero(sigma)}
+        best = min(values, key=lambda k: values[k])
+        sigma[best] = 0.0
+        history.append(Round(size, values[best]))
+    return c.select(np.flatnonzero(sigma), sigma, kernel, ridge, solver, history)

@@ -5,9 +5,10 @@ Iterations are generators without end: take as many iterates as you want, or let
 
 from dcprog.methods.zero_norm.iterates import Iterate, converge
 from dcprog.methods.zero_norm.kernel import KernelIterate, kernel_updates, polynomial_features, polynomial_kernel
+from dcprog.methods.zero_norm.kernel_elimination import KernelElimination, kernel_rfe
 from dcprog.methods.zero_norm.margin import NotSeparableError
 from dcprog.methods.zero_norm.multiclass import multiclass_updates
-from dcprog.methods.zero_norm.multiplicative import l1_updates, l2_updates
+from dcprog.methods.zero_norm.multiplicative import l1_updates, l2_updates, switching_updates
 from dcprog.methods.zero_norm.selection import (
     arom_features,
     arom_iterates,
@@ -21,6 +22,7 @@ from dcprog.methods.zero_norm.selection import (
 
 __all__ = [
     "Iterate",
+    "KernelElimination",
     "KernelIterate",
     "NotSeparableError",
     "arom_features",
@@ -29,6 +31,7 @@ __all__ = [
     "arom_reduced",
     "converge",
     "corr_features",
+    "kernel_rfe",
     "kernel_updates",
     "l1_updates",
     "l2_updates",
@@ -38,4 +41,5 @@ __all__ = [
     "retrain",
     "rfe_features",
     "rfe_path",
+    "switching_updates",
 ]

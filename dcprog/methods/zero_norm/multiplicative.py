@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dcprog.errors import DataError
-from dcprog.learning.samples import check_data, check_positive, check_samples
+from dcprog.learning.samples import check_count, check_data, check_positive, check_samples
 from dcprog.methods.zero_norm.iterates import Iterate
 from dcprog.methods.zero_norm.steps import Margins, l1_steps, l2_steps
 from dcprog.solvers.registry import check as check_solver
@@ -94,6 +94,54 @@ def l2_updates(
     _check_norms(p, q, (0, 2), lam)
     check_solver(solver)
     return l2_steps(margins, p, q, lam, solver)
+
+
+def switching_updates(
+    X: Any, y: Any, *, few: int | None = None, q: int | None = None, lam: float = 1.0, solver: str = "auto"
+) -> Iterator[Iterate]:
+    """The iterates of ℓ2-AROM until few weights are left, and then those of ℓ1-AROM, without end.
+
+    "The use of the ℓ2-norm in our algorithm can also be replaced with the ℓ1-norm in later iterations when the solution is
+    already suitably sparse" (section 3.1): SVMs while there are many features, linear programs when there are few.
+
+    Parameters
+    ----------
+    X, y : array_like or sparse matrix, array_like
+        Training data of two classes.
+    few : int, optional
+        With so many features or fewer ℓ1 takes over; by default as many as there are samples.
+    q : None, 1 or 2
+        Norm of the slacks, as for :func:`l2_updates`; None has none.
+    lam : float
+        λ > 0.
+    solver : str
+        Of the QPs and LPs: a name that ``dcprog.available_solvers()`` lists, or ``"auto"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dcprog.methods.zero_norm import converge
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((30, 50)); y = X[:, 7] + X[:, 11] > 0
+    >>> iterate, status = converge(switching_updates(X, y))
+    >>> len(iterate.features) <= len(converge(l2_updates(X, y))[0].features), str(status)
+    (True, 'converged')
+    """
+    margins = _two_classes(X, y)
+    if q == 0:
+        raise DataError("q is 0, expected None, 1 or 2: the slacks of two norms are reweighted in two ways")
+    _check_norms(0, q, (0,), lam)
+    check_solver(solver)
+    limit = len(margins.samples.codes) if few is None else few
+    check_count(few=limit)
+    return _switching(margins, limit, q, lam, solver)
+
+
+def _switching(margins: Margins, few: int, q: int | None, lam: float, solver: str) -> Iterator[Iterate]:
+    for iterate in l2_steps(margins, 0, q, lam, solver):
+        yield iterate
+        if len(iterate.features) <= few:
+            yield from l1_steps(margins, 0, q, lam, solver, after=iterate)
 
 
 def _two_classes(X: Any, y: Any) -> Margins:

@@ -221,7 +221,7 @@ def corr_features(X: Any, y: Any, r: int) -> Indices:
     >>> corr_features([[0.0, 1.0, 5.0], [2.0, 1.0, 5.0], [4.0, 2.0, 5.0], [6.0, 2.0, 5.0]], [0, 0, 1, 1], 1)
     array([1])
     """
-    samples = _checked(X, y, r)
+    samples = checked_selection(X, y, r)
     return np.sort(np.argsort(-fisher_score(samples, None), kind="stable")[:r])
 
 
@@ -371,7 +371,8 @@ def _of_classes(X: Any, y: Any) -> Samples:
     return samples
 
 
-def _checked(X: Any, y: Any, r: int) -> Samples:
+def checked_selection(X: Any, y: Any, r: int) -> Samples:
+    """The samples, of which r features that are not constant can be selected."""
     samples = _of_classes(X, y)
     _checked_number(samples, r)
     return samples

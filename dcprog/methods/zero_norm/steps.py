@@ -76,8 +76,13 @@ class Margins:
         return LinearRule(W[0], float(b[0]), (classes[0], classes[1]), names)
 
 
-def l1_steps(margins: Margins, p: int, q: int | None, lam: float, solver: str) -> Iterator[Iterate]:
-    """One LP a step (a QP where p or q is 2), of which only the costs change until a weight or a slack is zero."""
+def l1_steps(
+    margins: Margins, p: int, q: int | None, lam: float, solver: str, after: Iterate | None = None
+) -> Iterator[Iterate]:
+    """One LP a step (a QP where p or q is 2), of which only the costs change until a weight or a slack is zero.
+
+    They begin with z = e, or go on ``after`` an iterate with its z.
+    """
     M, B = margins.rows(margins.samples.X)
     d, Q = margins.samples.X.shape[1], margins.blocks
     cost = lam * margins.counts
@@ -85,6 +90,9 @@ def l1_steps(margins: Margins, p: int, q: int | None, lam: float, solver: str) -
     kept, slacked = np.ones(d, dtype=bool), np.full(M.shape[0], q is not None)
     problem: MarginProblem | None = None
     iteration = 0
+    if after is not None and p == 0:
+        kept, iteration = non_zero(after.sizes), after.iteration
+        size[kept] = 1.0 / after.sizes[kept]
     while True:
         if problem is None:
             problem = MarginProblem(
