@@ -275,7 +275,7 @@ class KernelRFE(SelectingMethod):
     Parameters
     ----------
     r : int, optional
-        How many features to select, by default half.
+        How many features to select, by default half, and two where there are.
     kernel : str or callable
         ``"gaussian"`` (of width 1), ``"polynomial"`` (of degree 2), ``"linear"``, one of
         :mod:`dcprog.methods.radius_margin` with other parameters, or any ``kernel(X, Z)`` that gives a matrix.
@@ -310,7 +310,7 @@ class KernelRFE(SelectingMethod):
     def _train(self, training: Training) -> Trained:
         samples = training.samples
         check_varying(type(self).__name__, samples.X)
-        r = half(samples.X) if self.r is None else self.r
+        r = max(half(samples.X), min(2, int(varying(samples.X).sum()))) if self.r is None else self.r
         kernel = as_kernel(self.kernel) if isinstance(self.kernel, str) else self.kernel
         found = kernel_rfe(samples, None, r, kernel, lam=self.lam, halving=self.halving)
         result = outcome(
