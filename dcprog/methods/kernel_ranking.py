@@ -119,7 +119,7 @@ def left_out_changes(rule: KernelRule) -> Vector:
 
     >>> rule = kernel_svm([[0.0, 1.0], [1.0, 1.0]], [0, 1])
     >>> left_out_changes(rule).round(6)
-    array([0.786939, 0.      ])
+    array([1.264241, 0.      ])
     """
     a, S, kernel = rule.coefficients, rule.vectors, rule.kernel
     weighted = kernel(S, S) * np.outer(a, a)
