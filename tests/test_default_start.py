@@ -100,3 +100,19 @@ def test_a_start_beside_a_pole_makes_no_enormous_units():
     )
     assert result.success
     assert result["x"] == pytest.approx([0.1, 0.2, 0.3, 0.4], abs=1e-6)
+
+
+def test_a_projection_onto_steep_bounds_holds_nothing():
+    """Σ√x over Ax = y, x ≥ 0 from a point outside: its projection has zeros, which √ never lets go; the sparse x is found."""
+    rng = np.random.default_rng(4)
+    A, true = rng.normal(size=(30, 60)), np.zeros(60)
+    true[rng.choice(60, 8, replace=False)] = rng.uniform(0.5, 2, 8)
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(60), bounds=(0, None))
+    m.measured = dcprog.MatrixConstraint(A, m.x, lower=A @ true, upper=A @ true)
+    program = dcprog.DCProgram(m, 0, -sum(pyo.sqrt(v + 1e-9) for v in m.x.values()))
+    result = dcprog.solve(program, x0=np.random.default_rng(0).uniform(size=60))
+    assert np.abs(result.x - true).max() <= 1e-6
+    assert "first step of DCA" in result.messages[0]
+    near = dcprog.solve(program, x0=true)
+    assert not near.messages

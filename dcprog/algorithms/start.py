@@ -19,6 +19,8 @@ from dcprog.solvers.dispatch import Dispatcher, SubproblemUnsolved
 from dcprog.typing import Vector
 
 FEASIBLE = 1e-8
+STEEP = 1e3
+"""So many times as steep as at the start, and a bound lets nothing go."""
 POINTS = 24
 INWARDS = (0.05, 0.5, 1.0)
 """Shares of the way to a point inside of C."""
@@ -46,6 +48,8 @@ class Start:
     made_up: int = 0
     inwards: bool = False
     """Whether f has no value at the point that was nearest, which lies at the edge of its domain."""
+    stepped: bool = False
+    """Whether it is what DCA's first step leads to, since h is steep at the point that was nearest."""
 
     @property
     def message(self) -> str | None:
@@ -63,6 +67,11 @@ class Start:
             )
         if not (self.asked and self.moved > 0):
             return None
+        if self.stepped:
+            return (
+                "the start was not in C, and h is steep at its projection onto C, from where no step would lead: the first "
+                "step of DCA from the start itself was taken instead"
+            )
         return f"the start was not in C and was projected onto it, a distance of {self.moved:.3g}"
 
 
@@ -85,7 +94,32 @@ def _nearest_in_c(program: DCProgram, x0: Any, time_limit: float | None) -> Star
         return Start(np.clip(x, compiled.lower, compiled.upper), made_up=made_up)  # by rounding: at a bound h may be steep
     nearest = _project(program, x, time_limit)
     asked = x0 is not None or not np.isnan(compiled.values).any()
-    return Start(nearest, float(np.linalg.norm(nearest - x)), asked, made_up)
+    ahead = _first_step(program, x, nearest, time_limit) if _is_held(program, x, nearest) else None
+    there = nearest if ahead is None else ahead
+    return Start(there, float(np.linalg.norm(there - x)), asked, made_up, stepped=ahead is not None)
+
+
+def _is_held(program: DCProgram, x: Vector, nearest: Vector) -> bool:
+    """Whether the projection put variables onto bounds at which h is so steep that they would stay, as √x is at 0."""
+    c = program.compiled
+    if c.dc is not None:
+        return False
+    at_bound = ((nearest <= c.lower + FEASIBLE) | (nearest >= c.upper - FEASIBLE)) & (x > c.lower) & (x < c.upper)
+    if not at_bound.any():
+        return False
+    with np.errstate(all="ignore"):
+        before, there = np.abs(c.h.gradient(x)), np.abs(c.h.gradient(nearest))
+        return bool((np.isfinite(before) & (there > STEEP * before))[at_bound].any())
+
+
+def _first_step(program: DCProgram, x: Vector, nearest: Vector, time_limit: float | None) -> Vector | None:
+    """argmin {g − ⟨u, ·⟩ : C} with u ∈ ∂h(x), x in C or not; None where it cannot be had."""
+    c = program.compiled
+    try:
+        found = Dispatcher(c.subproblem, own=c.n).solve(c.cost(c.h.gradient(x)), c.lift(nearest), time_limit, feasible=True)
+    except DCProgError:
+        return None
+    return found.x
 
 
 def _is_defined(program: DCProgram, x: Vector) -> bool:
