@@ -103,7 +103,7 @@ def test_a_start_beside_a_pole_makes_no_enormous_units():
 
 
 def test_a_projection_onto_steep_bounds_holds_nothing():
-    """Σ√x over Ax = y, x ≥ 0 from a point outside: its projection has zeros, which √ never lets go; the sparse x is found."""
+    """Σ√x over Ax = y, x ≥ 0 from a point outside: its projection has zeros, which √ never lets go; they are left."""
     rng = np.random.default_rng(4)
     A, true = rng.normal(size=(30, 60)), np.zeros(60)
     true[rng.choice(60, 8, replace=False)] = rng.uniform(0.5, 2, 8)

@@ -15,7 +15,8 @@ from dcprog.program.row_oracle import Expressions, Grouped, RowBlock
 
 def check_dc(points: Samples, blocks: list[DCBlock]) -> Finding:
     """What is assumed of p and q, not proved; raises a ConvexityError with a witness against what does not hold."""
-    sides = [(f"{letter} of {b.name}", side) for b in blocks for letter, side in (("p", b.p), ("q", b.q))]
+    stated = [b for b in blocks if not b.proved]
+    sides = [(f"{letter} of {b.name}", side) for b in stated for letter, side in (("p", b.p), ("q", b.q))]
     seen: set[int] = set()
     claims: list[Claim] = []
     for name, side in sides:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -96,9 +97,9 @@ class DCReader:
         equation, Q = bool(lower == upper), parts.Q(parts.n)
         # the side ≤ upper, if it is convex, was taken in before the other one was refused
         if np.isfinite(upper) and (equation or not (Q is None or is_positive_semidefinite(Q))):
-            self._add(constraint.name, Expressions([_moved(p, -upper)]), Expressions([q]), equation)
+            self._add(constraint.name, Expressions([_moved(p, -upper)]), Expressions([q]), equation, proved=True)
         if np.isfinite(lower) and not equation:
-            self._add(constraint.name, Expressions([_moved(q, lower)]), Expressions([p]), False)
+            self._add(constraint.name, Expressions([_moved(q, lower)]), Expressions([p]), False, proved=True)
 
     def _between_roots(self, name: str, parts: Parts, value: float) -> bool:
         """αx² + βx + γ = value in one variable, as x² = 1 is: x lies between the two solutions, which are bounds, and not
@@ -126,8 +127,7 @@ class DCReader:
         """The rows, whose variables and curved parts are put into ``into``."""
         if not self.blocks:
             return None
-        blocks = _together(self.blocks)
-        p, q = RowOracle([b.p for b in blocks]), RowOracle([b.q for b in blocks])
+        blocks, p, q = self._oracles
         began = len(into.origins)
         pairs = [_stand_ins(block, into) for block in blocks]
         t = np.concatenate([stands for stands, _ in pairs])
@@ -141,6 +141,12 @@ class DCReader:
         rows = DCRows(p, q, halves, names, t, s, into.row_count(), self.n, _partners(blocks), between, stand_ins, turn)
         into.add_rows(rows.matrix(into.size))
         return rows
+
+    @cached_property
+    def _oracles(self) -> tuple[list[DCBlock], RowOracle, RowOracle]:
+        """The blocks, few of them, with all p and all q: the same for every g and h."""
+        blocks = _together(self.blocks)
+        return blocks, RowOracle([b.p for b in blocks]), RowOracle([b.q for b in blocks])
 
     def _add(self, name: str, p: RowBlock, q: RowBlock, equation: bool, proved: bool = False) -> None:
         names = (name,) * p.count

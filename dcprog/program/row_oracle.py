@@ -15,15 +15,21 @@ from dcprog.convex.terms import FunctionTerm
 from dcprog.functions.each import Rows
 from dcprog.functions.remembered import Remembered
 from dcprog.program.expressions import Parts
-from dcprog.typing import Indices, Mask, Vector
+from dcprog.typing import Indices, Mask, Sparse, Vector
 
 
 class RowBlock(Protocol):
     """Some rows of a :class:`RowOracle`, counted from 0."""
 
     count: int
-    affine: Mask
-    smooth: Mask
+
+    @property
+    def affine(self) -> Mask:
+        """Which rows are affine."""
+
+    @property
+    def smooth(self) -> Mask:
+        """Which rows are differentiable, as far as their parts say."""
 
     @property
     def places(self) -> tuple[Indices, Indices]:
@@ -43,26 +49,44 @@ class RowBlock(Protocol):
 
 
 class Expressions:
-    """Rows that were stated one by one."""
+    """Rows that were stated one by one. They are compiled when they are first evaluated: single rows are stacked before."""
 
     def __init__(self, parts: Sequence[Parts]) -> None:
         self.parts, self.count = list(parts), len(parts)
-        self.affine = np.array([p.is_affine for p in self.parts], dtype=bool)
-        self.smooth = np.array([_is_smooth(p) for p in self.parts], dtype=bool)
-        self._constant = np.array([p.constant for p in self.parts], dtype=float)
-        n = self.parts[0].n if self.parts else 0
-        shape = (self.count, n)
+
+    @cached_property
+    def affine(self) -> Mask:
+        return np.array([p.is_affine for p in self.parts], dtype=bool)
+
+    @cached_property
+    def smooth(self) -> Mask:
+        return np.array([_is_smooth(p) for p in self.parts], dtype=bool)
+
+    @cached_property
+    def _constant(self) -> Vector:
+        return np.array([p.constant for p in self.parts], dtype=float)
+
+    @cached_property
+    def _linear(self) -> Sparse:
         linear = [(i, j, c) for i, p in enumerate(self.parts) for j, c in p.linear.items()]
-        self._linear = sp.csr_array(sp.coo_array(_triplets(linear), shape=shape))
-        self._quadratic = _quadratics(self.parts)
+        shape = (self.count, self.parts[0].n if self.parts else 0)
+        return sp.csr_array(sp.coo_array(_triplets(linear), shape=shape))
+
+    @cached_property
+    def _quadratic(self) -> tuple[Indices, Indices, Indices, Vector]:
+        return _quadratics(self.parts)
+
+    @cached_property
+    def _tapes(self) -> list[tuple[Indices, TapeBatch]]:
         groups: dict[object, list[tuple[int, Tape]]] = defaultdict(list)
         for i, p in enumerate(self.parts):
             for tape in [*p.tapes, *(kink.tape for kink in p.kinks)]:
                 groups[tape.signature].append((i, tape))
-        self._tapes = [(np.array([i for i, _ in g]), TapeBatch([tape for _, tape in g])) for g in groups.values()]
-        self._functions = [
-            (i, FunctionTerm(b.function, b.indices, b.weight)) for i, p in enumerate(self.parts) for b in p.functions
-        ]
+        return [(np.array([i for i, _ in g]), TapeBatch([tape for _, tape in g])) for g in groups.values()]
+
+    @cached_property
+    def _functions(self) -> list[tuple[int, FunctionTerm]]:
+        return [(i, FunctionTerm(b.function, b.indices, b.weight)) for i, p in enumerate(self.parts) for b in p.functions]
 
     @cached_property
     def places(self) -> tuple[Indices, Indices]:
@@ -238,10 +262,12 @@ def _triplets(entries: list[tuple[int, int, float]]) -> tuple[Vector, tuple[Indi
 
 def _quadratics(parts: Sequence[Parts]) -> tuple[Indices, Indices, Indices, Vector]:
     """Row, two variables and coefficient of every entry of the symmetric Q of each row."""
-    found = [(i, sp.coo_array(Q)) for i, p in enumerate(parts) if (Q := p.Q(p.n)) is not None]
-    none = np.empty(0, dtype=np.int64)
-    if not found:
-        return none, none, none, np.empty(0)
-    rows = np.concatenate([np.full(Q.nnz, i, dtype=np.int64) for i, Q in found])
-    a, b = (np.concatenate([getattr(Q, name) for _, Q in found]).astype(np.int64) for name in ("row", "col"))
-    return rows, a, b, np.concatenate([Q.data for _, Q in found])
+    halves = [(i, a, b, v) for i, p in enumerate(parts) if not p.forms for (a, b), v in p.quadratic.items() if v]
+    rows, first, second, values = (np.array(column) for column in (zip(*halves, strict=True) if halves else ((),) * 4))
+    found = [(i, sp.coo_array(Q)) for i, p in enumerate(parts) if p.forms and (Q := p.Q(p.n)) is not None]
+    return (
+        np.concatenate([rows, rows, *(np.full(Q.nnz, i) for i, Q in found)]).astype(np.int64),
+        np.concatenate([first, second, *(Q.row for _, Q in found)]).astype(np.int64),
+        np.concatenate([second, first, *(Q.col for _, Q in found)]).astype(np.int64),
+        np.concatenate([values, values, *(Q.data for _, Q in found)]).astype(float),
+    )
