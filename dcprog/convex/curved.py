@@ -296,6 +296,9 @@ def _kind(row: SmoothSum, cone: Cone | None) -> str:
 
 def _largest(sizes: Sparse, units: Vector) -> Vector:
     """The largest of each row times its unit."""
-    scaled = sizes @ sp.diags_array(np.where(np.isfinite(units), units, 0.0))
-    largest: Vector = scaled.max(axis=1).toarray().ravel()
+    rows = sp.csr_array(sizes)
+    scaled = rows.data * np.where(np.isfinite(units), units, 0.0)[rows.indices]
+    largest, filled = np.zeros(rows.shape[0]), np.flatnonzero(np.diff(rows.indptr))
+    if filled.size:
+        largest[filled] = np.maximum.reduceat(scaled, rows.indptr[filled])
     return np.maximum(largest, 0.0)

@@ -17,7 +17,7 @@ from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.certificate import verify
 from dcprog.convex.change import same_pattern
 from dcprog.convex.newton import has_model, model_at
-from dcprog.convex.polish import SHARP, better_of, snapped
+from dcprog.convex.polish import SHARP, snapped
 from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.errors import CapabilityError
 from dcprog.solvers.adapters.clarabel_cones import Lifted, resized
@@ -220,16 +220,17 @@ class ClarabelSession(Session):
         """Zeros for what is next to 0: where all is 0 at the solution, nothing else is small against it. Then Newton
         steps for what bends: in exponential and second-order cones z is as good as the root of the gap."""
         problem = self.problem
-        found = better_of(problem, c, found, snapped(problem, found))
-        if not has_model(problem):
-            return found
-        for _ in range(NEWTON_STEPS):
-            if verify(problem, c, found).holds(SHARP) or (step := self._newton(c, found, deadline)) is None:
+        worst = verify(problem, c, found).worst
+        for k in range(1 + NEWTON_STEPS):
+            if worst <= SHARP or (k and not has_model(problem)):
                 break
-            better = better_of(problem, c, found, step)
-            if better is found:
+            step = self._newton(c, found, deadline) if k else snapped(problem, found)
+            if step is None or step.z is None:
                 break
-            found = better
+            if (after := verify(problem, c, step).worst) < worst:
+                found, worst = step, after
+            elif k:
+                break
         return found
 
     def _newton(self, c: Vector, found: Answer, deadline: float) -> Answer | None:
