@@ -229,6 +229,17 @@ def test_roots_of_sums_of_squares_are_norms_in_any_notation(m, of):
         assert norm.weight * norm.function.value(x[norm.indices]) == pytest.approx(pyo.value(expression), rel=1e-12)
 
 
+def test_bounds_that_the_proof_of_a_row_rests_on_hold_in_every_program_of_a_family():
+    """−log x is convex for x > 0, which y ≥ 0 and x ≥ y + 1 imply: no solver may go where it has no value."""
+    m = pyo.ConcreteModel()
+    m.x, m.y = pyo.Var(initialize=3), pyo.Var(bounds=(0, 5), initialize=1)
+    m.row = pyo.Constraint(expr=m.x >= m.y + 1)
+    m.curved = pyo.Constraint(expr=-pyo.log(m.x) <= 5)
+    compiled = dcprog.Family(m).program(g=m.x + m.y, h=0).compiled
+    assert compiled.lower == pytest.approx([1, 0])
+    assert compiled.subproblem.lower == pytest.approx([1, 0])
+
+
 def test_powers_are_written_as_powers(m):
     proof = str(dcprog.curvature(m.x**2 + m.y**4, over=m).proof)
     assert "x^2" in proof
