@@ -17,12 +17,17 @@ from dcprog.convex.answer import Answer, Claim
 from dcprog.convex.certificate import completed, verify
 from dcprog.convex.polish import snapped
 from dcprog.convex.problem import ConvexProblem
+from dcprog.convex.terms import LinearTerm, QuadraticTerm, SmoothSum
+from dcprog.errors import CapabilityError
 from dcprog.functions.continued import CURVES, Continued, stretches
 from dcprog.program.curvature.elementary import ELEMENTARY, ranges
 from dcprog.program.curvature.intervals import Interval
 from dcprog.program.decompose.splitter import FACTORS
 from dcprog.program.decompose.univariate import _range
 from dcprog.program.expressions import take_apart
+from dcprog.solvers import registry
+from dcprog.solvers.base import Feature
+from dcprog.solvers.rays import is_empty
 from dcprog.solvers.reductions.squares import Squares
 
 NUMPY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh"}
@@ -238,6 +243,39 @@ def test_bounds_that_the_proof_of_a_row_rests_on_hold_in_every_program_of_a_fami
     compiled = dcprog.Family(m).program(g=m.x + m.y, h=0).compiled
     assert compiled.lower == pytest.approx([1, 0])
     assert compiled.subproblem.lower == pytest.approx([1, 0])
+
+
+def disc(n, x, y):
+    """(x₁ − x)² + (x₂ − y)² ≤ 1 in R^n."""
+    Q = sp.diags_array(np.r_[2.0, 2.0, np.zeros(n - 2)], format="csc")
+    return SmoothSum([QuadraticTerm(Q), LinearTerm(np.arange(2), np.array([-2.0 * x, -2.0 * y]), x * x + y * y - 1.0)], n)
+
+
+@pytest.mark.parametrize("distance", [0.5, 1.8, 2.2, 5.0])
+def test_two_discs_have_a_common_point_if_their_centres_are_near(distance):
+    """Each of them alone is never empty, so that no point of one of them is a sign that both have one."""
+    for angle in np.random.default_rng(5).uniform(0, 2 * np.pi, 5):
+        n, none = 3, np.zeros(0)
+        two = (disc(n, 0.0, 0.0), disc(n, distance * np.cos(angle), distance * np.sin(angle)))
+        problem = ConvexProblem(
+            np.zeros(n), sp.csr_array((0, n)), none, none, np.full(n, -9.0), np.full(n, 9.0), constraints=two
+        )
+        assert is_empty(problem) == (distance > 2)
+
+
+@pytest.mark.parametrize("feature", [Feature.NONE, Feature.DUALS, Feature.VERTEX, Feature.DUALS | Feature.VERTEX])
+def test_solvers_that_are_asked_offer_what_is_needed(feature):
+    """And those that offer it are asked as without the need, in the same order."""
+    n = 4
+    problem = ConvexProblem(
+        np.ones(n), sp.csc_array(np.ones((1, n))), np.ones(1), np.full(1, 9.0), np.zeros(n), np.full(n, np.inf)
+    )
+    able = [solver.name for solver in registry.chain("auto", problem) if feature in solver.features]
+    assert [solver.name for solver in registry.chain("auto", problem, feature)] == able
+    assert able[0] == "highs"
+    for name in {"piqp", "clarabel"} - set(able):
+        with pytest.raises(CapabilityError, match=f"solver '{name}' cannot solve this: it does not offer"):
+            registry.chain(name, problem, feature)
 
 
 def test_powers_are_written_as_powers(m):
