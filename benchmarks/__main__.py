@@ -26,6 +26,7 @@ QUICK: dict[str, list[str]] = {
     "alignment": ["--quick"],
     "alignment_sweep": ["--data", "liver"],
     "dc_constraints": ["--quick"],
+    "large": ["--shrink", "20"],
     "linear": ["--only", "ionosphere", "l2_l0_ionosphere"],
     "nlpsvm": ["--exact", "--data", "ionosphere"],
     "radius_margin": ["--only", "fortuna", "--runs", "1"],

@@ -119,6 +119,7 @@ READERS: dict[str, Callable[[Rows], Iterator[Line]]] = {
     "alignment": lambda rows: against("alignment", rows, "problem", "auto"),
     "alignment_sweep": lambda rows: against("alignment_sweep", rows, "problem"),
     "dc_constraints": dc_constraints,
+    "large": lambda rows: plain("large", rows, "case", "method"),
     "linear": lambda rows: against("linear", rows, "problem"),
     "nlpsvm": lambda rows: against("nlpsvm", rows, "case"),
     "radius_margin": radius_margin,
