@@ -7,6 +7,8 @@ from curvature_cases import CONVEX, NOT_CONVEX, model
 from curved_functions import CONVEX as MORE_CONVEX
 from curved_functions import NOT_CONVEX as MORE_NOT_CONVEX
 from curved_functions import model as boxed
+from unseen_curvature_cases import CONVEX as UNSEEN_CONVEX
+from unseen_curvature_cases import NOT_CONVEX as UNSEEN_NOT_CONVEX
 
 import dcprog
 
@@ -44,6 +46,15 @@ def test_the_bars_on_the_lists_of_the_issue():
     refuted = [name for name, case in MORE_NOT_CONVEX.items() if check_not_convex(curvature_in_box(case))]
     assert len(proved) >= 40 / 44 * len(MORE_CONVEX), set(MORE_CONVEX) - set(proved)
     assert len(refuted) >= 34 / 38 * len(MORE_NOT_CONVEX), set(MORE_NOT_CONVEX) - set(refuted)
+
+
+def test_the_bars_on_functions_written_after_the_rules():
+    found = {name: verdict_of(*case) for name, case in UNSEEN_CONVEX.items()}
+    assert not [name for name, one in found.items() if one.witness is not None]
+    proved = [name for name, one in found.items() if one.verdict in ("affine", "convex")]
+    refuted = [name for name, case in UNSEEN_NOT_CONVEX.items() if check_not_convex(verdict_of(*case))]
+    assert len(proved) >= 40 / 44 * len(UNSEEN_CONVEX), set(UNSEEN_CONVEX) - set(proved)
+    assert len(refuted) >= 34 / 38 * len(UNSEEN_NOT_CONVEX), set(UNSEEN_NOT_CONVEX) - set(refuted)
 
 
 def curvature_in_box(case):

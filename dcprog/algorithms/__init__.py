@@ -16,11 +16,12 @@ from dcprog.algorithms.penalty import Penalty
 from dcprog.algorithms.proximal import Proximal
 from dcprog.algorithms.result import State
 from dcprog.algorithms.sla import SLA
+from dcprog.algorithms.tangents import Tangents
 from dcprog.errors import DataError, unknown_name
 from dcprog.program.dc_program import DCProgram
 
 ALGORITHMS: dict[str, type[Algorithm]] = {
-    cls.name: cls for cls in (DCA, SLA, Boosted, Accelerated, Inertial, Proximal, DStationary, Escaping, Penalty)
+    cls.name: cls for cls in (DCA, SLA, Boosted, Accelerated, Inertial, Proximal, DStationary, Escaping, Penalty, Tangents)
 }
 
 
@@ -49,10 +50,11 @@ def register(cls: type[Algorithm]) -> type[Algorithm]:
 
 
 def choose(program: DCProgram) -> str:
-    """What ``"auto"`` takes: the penalty method where there are DC constraints, else DCA, which leaves critical points in
-    the program of a plain model, whose decomposition nobody chose."""
+    """What ``"auto"`` takes: the penalty method where there are DC constraints, else DCA. In the program of a plain model,
+    whose decomposition nobody chose, tangents of the DC constraints come before the penalty, and DCA leaves critical points.
+    """
     if program.compiled.dc is not None:
-        return Penalty.name
+        return Penalty.name if program.origin is None else Tangents.name
     return DCA.name if program.origin is None else Escaping.name
 
 

@@ -101,9 +101,14 @@ class Course(course.Course):
                 continue
             feasible = algorithm.relative_violation(state.x) <= algorithm.tol
             if feasible and verdict is not Status.TIME_LIMIT and self._is_kkt(algorithm, state):
-                self._promised(state)  # wrong gradients of the user's functions
-                algorithm.status = Status.CONVERGED
-                return
+                better = self._promised(state)
+                if better is None:
+                    algorithm.status = Status.CONVERGED
+                    return
+                algorithm.certificate = None
+                state = better
+                algorithm.begin(state)
+                continue
             if verdict is not Status.CONVERGED or algorithm.own_rule:
                 algorithm.status = Status.STOPPED_BY_RULE if verdict is Status.CONVERGED else verdict
                 return

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from dcprog.convex.tape import KINKS, Operation, Tape
+from dcprog.program.curvature import tapes
 
 INF = math.inf
 RISING = frozenset({"exp", "log", "log10", "sqrt", "sinh", "tanh", "atan", "asinh", "asin", "acosh", "atanh", "logsumexp"})
@@ -57,6 +58,22 @@ def slots_of(tape: Tape, bounds: Callable[[int], tuple[float, float]]) -> list[S
         shape = _square(known[0]) if same and name == "product" else _shape(name, known)
         slots.append(Slot(low if low == low else -INF, high if high == high else INF, shape))
     return slots
+
+
+def takes(tape: Tape, variables: Sequence[int], bounds: Callable[[int], tuple[float, float]]) -> bool:
+    """Whether weight · tape is convex and does not fall as one of these variables rises: by its operations one by one, or
+    where these do not say so by all rules for curvature."""
+    known = slots_of(tape, bounds)
+    if rises(tape, variables, known) and is_convex(tape, known):
+        return True
+    exact = tapes.slots(tape, bounds)
+    if exact is None:
+        return False
+    known = [
+        Slot(max(a, s.low), min(b, s.high), w if w != "unknown" else s.shape)
+        for (a, b, w), s in zip(exact, known, strict=True)
+    ]
+    return rises(tape, variables, known) and is_convex(tape, known)
 
 
 def split(tape: Tape, first: int) -> Split:

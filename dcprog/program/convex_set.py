@@ -22,7 +22,7 @@ from dcprog.convex.terms import FunctionTerm, LinearTerm, QuadraticTerm, SmoothS
 from dcprog.errors import ConvexityError, ModelError
 from dcprog.functions.base import Epigraph
 from dcprog.functions.definiteness import is_positive_semidefinite
-from dcprog.program.composition import is_convex, pieces, range_of, rises, slots_of, split, summands
+from dcprog.program.composition import pieces, range_of, split, summands, takes
 from dcprog.program.constants import body_and_limits, constant, shortened
 from dcprog.program.curvature.compiled import Implied, intersected
 from dcprog.program.expressions import BoundFunction, Kink, Parts, take_apart
@@ -254,8 +254,7 @@ class ConvexSet:
         ranges = [range_of(inner, self._bounds_of) for inner in found.inner]
         new = range(self.size, self.size + len(ranges))
         known = dict(zip(new, ranges, strict=True))
-        slots = slots_of(found.outer, lambda i: known[i] if i in known else self._bounds_of(i))
-        if not rises(found.outer, new, slots) or not is_convex(found.outer, slots):
+        if not takes(found.outer, new, lambda i: known[i] if i in known else self._bounds_of(i)):
             kink = _kinks_inside(tape).pop()
             raise ModelError(
                 f"{kink} stands inside a product, power or function in {where} that is not known to be convex and "
@@ -283,8 +282,7 @@ class ConvexSet:
             t: b.function.lowest if b.function.proved_convex else -np.inf
             for t, b in zip(places[-len(inner) :], inner, strict=True)
         }
-        slots = slots_of(tape, lambda i: (lowest[i], np.inf) if i in lowest else self._bounds_of(i))
-        if not (rises(tape, list(lowest), slots) and is_convex(tape, slots)):
+        if not takes(tape, list(lowest), lambda i: (lowest[i], np.inf) if i in lowest else self._bounds_of(i)):
             raise ModelError(
                 f"{function!r} in {where} is not known to be convex and to rise with the functions inside: add a variable t "
                 "with the constraint t ≥ … to the model and use t"

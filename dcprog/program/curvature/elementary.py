@@ -120,6 +120,14 @@ ELEMENTARY = {
     ),
 }
 NAMES = frozenset({*ELEMENTARY, "sin", "cos", "tan"})
+ENTROPY = "x log x"
+"""Known as a whole to second derivatives, since those of its factors grow beyond all bounds at 0."""
+ELEMENTARY[ENTROPY] = Elementary(
+    Curve(lambda x: np.where(x == 0.0, 0.0, x * np.log(x)), (math.exp(-1.0),)),
+    Curve(lambda x: 1.0 + np.log(x)),
+    Curve(lambda x: 1 / x, floor=0.0, vanishes=True),
+    (0.0, np.inf),
+)
 
 
 def ranges(name: str, x: Interval) -> tuple[Interval, Interval, Interval]:

@@ -1,14 +1,11 @@
-"""u·log u, relative entropy u·log(u/v), and perspectives y·φ(u/y)."""
+"""u·log u and relative entropy u·log(u/v); what is a product of two factors otherwise may be a perspective."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from dcprog.program.curvature import elementary
-from dcprog.program.curvature.intervals import Interval
+from dcprog.program.curvature import perspectives
 from dcprog.program.curvature.nodes import Graph, Node
 
 if TYPE_CHECKING:
@@ -20,9 +17,8 @@ Terms = Sequence[tuple[float, Node]]
 def product(graph: Graph, node: Node, sign: float) -> Proof | None:
     """sign · node, where node = u · log(…) or y · φ(u/y)."""
     split = _logarithm(node)
-    if split is not None:
-        return _relative(node, split[0], split[1], sign)
-    return _perspective(graph, node, sign)
+    found = None if split is None else _relative(node, split[0], split[1], sign)
+    return found or perspectives.proof(graph, node, sign)
 
 
 def groups(graph: Graph, node: Node, terms: Terms, left: Terms, sign: float) -> tuple[list[Proof], list[tuple[float, Node]]]:
@@ -90,30 +86,3 @@ def _relative(node: Node, u: Node, logs: Sequence[tuple[float, Node]], sign: flo
         return None
     rule = "relative entropy" if others else "entropy u·log u"
     return Proof(node, rule, tuple(b.shape.concave for _, b in others), (u, *(b for _, b in others)))
-
-
-def _perspective(graph: Graph, node: Node, sign: float) -> Proof | None:
-    """y·φ(u/y) for y ≥ 0 and u affine, φ convex."""
-    from dcprog.program.curvature.shapes import Proof
-
-    if node.data != (1.0, 1.0):
-        return None
-    for y, inner in (node.args, node.args[::-1]):
-        if y.kind != "affine" or y.lower < 0 or inner.kind != "apply":
-            continue
-        ratio = inner.args[0]
-        if not all(_is_ratio(term, y) for _, term in ratio.terms) or (ratio.kind == "sum" and not ratio.args[0].is_constant):
-            continue
-        bend = elementary.ranges(inner.data, Interval(np.asarray(ratio.lower), np.asarray(ratio.upper)))[2]
-        if (bend.lower >= 0) if sign > 0 else (bend.upper <= 0):
-            return Proof(node, f"the perspective of {inner.data}", (), (y, ratio))
-    return None
-
-
-def _is_ratio(node: Node, y: Node) -> bool:
-    """Whether the node is affine / y."""
-    if node.kind != "product" or len(node.args) > 2:
-        return False
-    over = [b for b, p in node.factors if p == -1.0]
-    above = [b for b, p in node.factors if p == 1.0]
-    return over == [y] and len(above) == len(node.args) - 1 and all(b.kind == "affine" for b in above)

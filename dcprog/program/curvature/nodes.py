@@ -123,13 +123,21 @@ class Graph:
         if key in self._known:
             return self._known[key]
         made = self._new(key, (line, *nodes), coefficients, sum_bounds(line, coefficients, nodes))
-        if (
-            made.lower < 0 < made.upper
-            and all(map(quadratics.is_quadratic, nodes))
-            and quadratics.is_squared_norm(self, made)
-        ):
-            made.lower = 0.0
+        if made.lower < 0 < made.upper:
+            made.lower = max(made.lower, self._least_of_forms(line, coefficients, nodes))
         return made
+
+    def _least_of_forms(self, line: Node, coefficients: Sequence[float], nodes: Sequence[Node]) -> float:
+        """A lower bound of a sum whose quadratic terms, with or without the affine part, are never negative together."""
+        forms = [(c, n) for c, n in zip(coefficients, nodes, strict=True) if quadratics.is_quadratic(n)]
+        others = [(c, n) for c, n in zip(coefficients, nodes, strict=True) if not quadratics.is_quadratic(n)]
+        if not forms or (others and len(forms) == 1 and line.is_constant):
+            return -math.inf
+        beside = sum_bounds(self.number(0.0), [c for c, _ in others], [n for _, n in others])[0] if others else 0.0
+        if beside > -math.inf and quadratics.is_squared_norm(line, forms):
+            return beside
+        least = sum_bounds(line, [c for c, _ in others], [n for _, n in others])[0] if others else line.lower
+        return least if least > -math.inf and quadratics.is_squared_norm(self.number(0.0), forms) else -math.inf
 
     def scaled(self, c: float, node: Node) -> Node:
         """c · node."""

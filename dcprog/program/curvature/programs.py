@@ -141,13 +141,28 @@ def _program(
 
 
 def _emit_product(emit: Any, node: Node, slots: Mapping[Node, int]) -> int:
-    last = None
-    for base, p in node.factors:
+    last: int | None = None
+    factors = node.factors
+    entropy = _entropy(factors)
+    if entropy is not None:
+        log, u = entropy
+        last = emit("apply", slots[u], elementary.ENTROPY)
+        factors = [(b, p) for b, p in factors if b is not log and b is not u]
+    for base, p in factors:
         kind = "size" if base.kind == "abs" else "power"
         here = slots[base] if p == 1.0 else emit(kind, slots[base], p)
         last = here if last is None else emit("product", last, here)
     assert last is not None
     return last
+
+
+def _entropy(factors: Sequence[tuple[Node, float]]) -> tuple[Node, Node] | None:
+    """(log u, u) where both are factors."""
+    single = [b for b, p in factors if p == 1.0]
+    for log in single:
+        if log.kind == "apply" and log.data == "log" and log.args[0] in single:
+            return log, log.args[0]
+    return None
 
 
 def evaluate(program: Program, constants: Vector, boxes: Interval) -> Jet:

@@ -6,7 +6,7 @@ entries of their rows. An indefinite form that is nearer than that to a semidefi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,24 +37,23 @@ def is_convex(graph: Graph, terms: Iterable[tuple[float, Node]], sign: float) ->
     return is_positive_semidefinite(matrix, TOLERANCE)
 
 
-def is_squared_norm(graph: Graph, node: Node) -> bool:
-    """Whether a quadratic sum is ‖Ax + b‖² for some A and b, so that it is not negative and its root is convex."""
-    matrix = augmented(node)
+def is_squared_norm(line: Node, terms: Sequence[tuple[float, Node]]) -> bool:
+    """Whether line + Σ c · node, quadratic, is ‖Ax + b‖² for some A and b: it is not negative, and its root is convex."""
+    matrix = augmented(line, terms)
     return matrix is not None and is_positive_semidefinite(sp.csc_array(matrix), TOLERANCE)
 
 
-def has_one_positive(graph: Graph, node: Node) -> bool:
+def has_one_positive(node: Node) -> bool:
     """Whether the form has, made homogeneous, at most one positive eigenvalue."""
-    matrix = augmented(node)
+    matrix = augmented(node.args[0], node.terms)
     if matrix is None:
         return False
     eigenvalues = np.linalg.eigvalsh(matrix)
     return len(eigenvalues) == 1 or bool(eigenvalues[-2] <= 1e-13 * np.abs(matrix).max())
 
 
-def augmented(node: Node) -> Matrix | None:
+def augmented(line: Node, terms: Sequence[tuple[float, Node]]) -> Matrix | None:
     """(Q, b; b', c) of x'Qx + 2b'x + c, dense, for few variables."""
-    line, terms = node.args[0], node.terms
     if len(terms) > 4 * SMALL:
         return None
     entries, sizes = _entries(terms, 1.0, constants=True)

@@ -19,6 +19,8 @@ from dcprog.program.curvature.enclosures import has_pole
 from dcprog.program.curvature.intervals import Interval
 from dcprog.program.curvature.nodes import Graph, Node, below
 
+WIDEST = 40
+"""Sums of more terms are not multiplied out."""
 CLOSE = 1e-13
 """Exponents that add up to 1 up to this do add up to 1."""
 
@@ -88,7 +90,7 @@ def _affine(graph: Graph, node: Node) -> Shape:
 
 def _sum(graph: Graph, node: Node) -> Shape:
     convex, concave = (of_sum(graph, node, node.terms, sign) for sign in (1.0, -1.0))
-    return Shape(convex, concave, _root_of_sum(graph, node), _lorentz(graph, node))
+    return Shape(convex, concave, _root_of_sum(graph, node), _concave_root_of_sum(node) or _lorentz(graph, node))
 
 
 def of_sum(graph: Graph, node: Node, terms: Sequence[tuple[float, Node]], sign: float) -> Proof | None:
@@ -140,18 +142,27 @@ def _root_of_sum(graph: Graph, node: Node) -> Power | None:
         a = max(p.exponent for p in parts)
         if a <= 1 + CLOSE:
             return Power(a, Proof(node, f"a sum of {_name(a)} terms", tuple(p.proof for p in parts), (line,)))
-    if all(quadratics.is_quadratic(t) for _, t in terms) and quadratics.is_squared_norm(graph, node):
+    if all(quadratics.is_quadratic(t) for _, t in terms) and quadratics.is_squared_norm(line, terms):
         return Power(0.5, Proof(node, "a squared norm of affine forms"))
     return None
 
 
+def _concave_root_of_sum(node: Node) -> Power | None:
+    """Minkowski turned: sums of b-concave functions are b-concave for b ≥ 1, as (√x + √y)² is concave."""
+    line, terms = node.args[0], node.terms
+    roots = [t.shape.root_concave for _, t in terms]
+    if line.lower < 0 or not all(c > 0 and r and t.lower >= 0 for (c, t), r in zip(terms, roots, strict=True)):
+        return None
+    parts = [r for r in roots if r is not None] + ([] if line.is_constant else [Power(1.0, Proof(line, "affine"))])
+    b = min(p.exponent for p in parts)
+    if not 1 < b < math.inf:
+        return None
+    return Power(b, Proof(node, f"a sum of {b:.4g}-concave terms", tuple(p.proof for p in parts), (line,)))
+
+
 def _lorentz(graph: Graph, node: Node) -> Power | None:
     """√q is concave where q > 0 for a quadratic q that has, made homogeneous, a single positive eigenvalue."""
-    if (
-        node.lower > 0
-        and all(quadratics.is_quadratic(t) for _, t in node.terms)
-        and quadratics.has_one_positive(graph, node)
-    ):
+    if node.lower > 0 and all(quadratics.is_quadratic(t) for _, t in node.terms) and quadratics.has_one_positive(node):
         return Power(0.5, Proof(node, "a positive quadratic with one positive eigenvalue has a concave root", (), (node,)))
     return None
 
@@ -176,7 +187,22 @@ def _product(graph: Graph, node: Node) -> Shape:
         convex, concave = (of_sum_of_one(graph, node, sign) for sign in (1.0, -1.0))
     else:
         convex, concave = (entropy.product(graph, node, sign) for sign in (1.0, -1.0))
+        if convex is None and concave is None and above is None and below_ is None:
+            convex, concave = _multiplied_out(graph, node)
     return Shape(convex, concave, above, below_)
+
+
+def _multiplied_out(graph: Graph, node: Node) -> tuple[Proof | None, Proof | None]:
+    """b·Σ tₖ as Σ b·tₖ, where something cancels."""
+    for (total, p), (base, q) in (node.factors, node.factors[::-1]) if len(node.args) == 2 else ():
+        if total.kind != "sum" or p != 1.0 or len(total.args) > WIDEST:
+            continue
+        factor = graph.power(base, q)
+        apart = graph.sum(0.0, {}, [(c, graph.product(factor, t)) for c, t in ((1.0, total.args[0]), *total.terms)])
+        known = shape(graph, apart)
+        if known.convex or known.concave:
+            return tuple(p and Proof(node, "multiplied out", (p,), (base,)) for p in known[:2])  # type: ignore[return-value]
+    return None, None
 
 
 def of_sum_of_one(graph: Graph, node: Node, sign: float) -> Proof | None:
@@ -276,6 +302,8 @@ def _apply(graph: Graph, node: Node) -> Shape:
     if node.data == "exp":
         a, b = arg.shape.convex, arg.shape.concave
         return Shape(convex, concave, *(Power(0.0, Proof(node, "exp of it", (p,))) if p else None for p in (a, b)))
+    if node.data == "cosh" and convex:
+        return Shape(convex, concave, Power(0.0, convex._replace(rule=f"{convex.rule}; its logarithm, too")))
     if node.data == "log" and arg.lower >= 0:
         if above and above.exponent <= 0 and not convex:
             convex = Proof(node, "the logarithm of a log-convex function", (above.proof,), (arg,))
