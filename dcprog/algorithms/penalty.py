@@ -54,6 +54,8 @@ SHARE = 1e-2
 """Of what the subproblem's step brings for its length, so much has to be brought by what goes beyond it."""
 REST = 8
 """Where nothing is gained beyond, so many iterations pass at most before it is tried again."""
+SMALLEST = 1e-9
+"""Entries of a point below this share of its largest are 0."""
 PERSISTENT = 0.7
 """Weights of an equation grow where a step leaves more than this share of its violation."""
 
@@ -363,7 +365,8 @@ class Penalty(Algorithm):
         c, rows = self.program.compiled, self.rows
         width = c.upper - c.lower
         usual = float(np.median(np.abs(x[x != 0]))) if x.any() else 1.0
-        sizes = np.where(x != 0, np.abs(x), np.where(np.isfinite(width) & (width > 0), width, usual))
+        known = np.abs(x) > SMALLEST * np.abs(x).max(initial=0.0)  # a projection leaves 1e-15 where it means 0
+        sizes = np.where(known, np.abs(x), np.where(np.isfinite(width) & (width > 0), width, usual))
         slope = np.abs(c.g.gradient(x) - self.subgradient(x))
         value = float(np.where(np.isfinite(slope), slope, 0.0) @ sizes) or 1.0
         row_sizes = rows.sizes(x)
