@@ -81,8 +81,7 @@ def test_slopes_are_those_of_the_rows(seed):
     assert abs(change.A - c.subproblem.A)[others].sum() == 0
 
 
-@settings(max_examples=15)
-@given(seed=st.integers(0, 10_000))
+@pytest.mark.parametrize("seed", [1, 3, 17, 170, 1234, 5000])
 def test_the_merit_falls_while_weights_stay_and_the_end_is_a_kkt_point(seed):
     algorithm = Tangents(dcprog.from_pyomo(random_rows(seed)), most=0)
     before = None

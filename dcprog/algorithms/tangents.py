@@ -15,7 +15,7 @@ from dcprog.algorithms.penalty import FEASIBLE, Penalty
 from dcprog.algorithms.random_starts import spread
 from dcprog.algorithms.result import State
 from dcprog.convex.change import Change
-from dcprog.convex.problem import ConvexProblem
+from dcprog.convex.problem import ConvexProblem, ProblemClass
 from dcprog.errors import DataError, DCProgError
 from dcprog.program.dc_program import DCProgram
 from dcprog.program.dc_rows import DCRows
@@ -37,10 +37,13 @@ HEAVIER = 2
 """So often weights grow at one point."""
 AGAIN = 10.0
 """After a step of DCA tangents are tried within so many times its length."""
+LONGEST = 200
+"""After so many steps by tangents from one KKT point to the next they creep."""
 STEPS = 60
 """Of a search from elsewhere."""
 LAST_SECONDS = 0.05
 """What is left of a time limit when such searches end."""
+PLAIN = (ProblemClass.LP, ProblemClass.QP)
 TRIES = 20
 """Regions and weights that are tried at one point."""
 
@@ -62,7 +65,8 @@ class Tangents(Penalty):
     Parameters
     ----------
     most : int
-        Other points from which lower ones are looked for at each KKT point; 0 for none.
+        Other points from which lower ones are looked for at each KKT point, where the subproblems are linear or quadratic
+        programs; 0 for none.
     growth, weight, rule
         As in :class:`Penalty`.
 
@@ -85,6 +89,7 @@ class Tangents(Penalty):
     def begin(self, state: State) -> None:
         super().begin(state)
         self._radius: float | None = 1.0
+        self._taken = 0
         self._tangents = TangentProblem(self.rows, self.dispatcher.as_opened)
         self._open: Dispatcher | None = None
 
@@ -93,8 +98,9 @@ class Tangents(Penalty):
 
     def advance(self, state: State) -> State:
         """A step of the first phase, as long as there is one."""
-        following = None if self._radius is None else self._trusted(state)
+        following = None if self._radius is None or self._taken >= LONGEST else self._trusted(state)
         if following is not None:
+            self._taken += 1
             return following
         self._radius = None
         following = super().advance(state)
@@ -103,8 +109,11 @@ class Tangents(Penalty):
         return following
 
     def improved(self, state: State) -> State | None:
-        """The first lower point that tangents lead to from elsewhere, violated by no more than rounding."""
+        """The first lower point that tangents lead to from elsewhere, violated by no more than rounding. Subproblems that are
+        neither linear nor quadratic cost too much for that."""
         assert self.certificate is not None
+        if self._tangents.problem.problem_class not in PLAIN:
+            return None
         allowed = self.tol * self.certificate.scale + ROUNDING * state.size
         c, kept = self.program.compiled, (self._radius, self.weights)
         for point in spread(c.lower, c.upper, state.x, self.most, np.random.default_rng(0)):
@@ -184,12 +193,11 @@ class Tangents(Penalty):
         assert change.upper is not None
         change.lower[self._tangents.idle] = change.upper[self._tangents.idle] = 0.0
         if self._open is None:
-            self._open = Dispatcher(
-                change.apply(problem),
-                fallback=self.fallback,
-                own=c.n,
-                moving=frozenset({"A", "row_upper", "lower", "upper"}),
-            )
+            opened = change.apply(problem)
+            plain = opened.problem_class in PLAIN  # few others take bounds in place
+            moving = self.moves | ({"lower", "upper"} if plain else set())
+            name = self.first_solver(opened)
+            self._open = Dispatcher(opened, name, fallback=self.fallback, own=c.n, moving=moving)
         cost = c.cost(u)
         cost[self.rows.s] = self.weights
         z = c.lift(x)
@@ -256,9 +264,9 @@ class TangentProblem:
     @cached_property
     def problem(self) -> ConvexProblem:
         """Before any tangent is put into it."""
-        first, last = self.rows.stand_ins
+        first, rows = self.rows.stand_ins
         constraints = self.opened.constraints
-        return replace(self.opened, A=self._matrix(None), constraints=constraints[:first] + constraints[last:])
+        return replace(self.opened, A=self._matrix(None), constraints=constraints[:first] + constraints[first + len(rows) :])
 
     def _matrix(self, x: Vector | None) -> Sparse:
         i, j, moving, entry, fixed = self._layout
