@@ -89,12 +89,13 @@ def test_solving_a_model(sense):
 
 def test_both_senses_are_one_problem():
     m = ring()
-    down = dcprog.solve(m)
+    down, auto = dcprog.solve(m, algorithm="penalty"), dcprog.solve(m)
     m.cost.set_value(-m.cost.expr)
     m.cost.sense = pyo.maximize
-    up = dcprog.solve(m)
+    up = dcprog.solve(m, algorithm="penalty")
     assert up.objective == pytest.approx(-down.objective)
     assert up.x == pytest.approx(down.x, abs=1e-5)
+    assert dcprog.solve(m).objective == pytest.approx(-auto.objective)
 
 
 def test_the_best_of_several_starts_is_the_largest_where_the_model_maximises():

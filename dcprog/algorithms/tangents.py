@@ -109,8 +109,8 @@ class Tangents(Penalty):
         return following
 
     def improved(self, state: State) -> State | None:
-        """The first lower point that tangents lead to from elsewhere, violated by no more than rounding. Subproblems that are
-        neither linear nor quadratic cost too much for that."""
+        """The first lower point that tangents lead to from elsewhere, and that is feasible. Subproblems that are neither
+        linear nor quadratic cost too much for that."""
         assert self.certificate is not None
         if self._tangents.problem.problem_class not in PLAIN:
             return None
