@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import wilcoxon
 
 from dcprog.algorithms import DCA
 from dcprog.datasets import Dataset
@@ -17,10 +19,10 @@ from dcprog.errors import DataError
 from dcprog.methods.radius_margin import Linear, r2w2, r2w2_path
 from dcprog.methods.zero_norm import arom_features, corr_features, l1_updates, retrain, rfe_features
 from dcprog.models import separating_fsv
-from dcprog.studies.cells import generator
+from dcprog.studies.cells import Cell, Result, generator
 from dcprog.studies.papers.learning_curves import FIGURE_2003
 from dcprog.studies.papers.trials import LEVELLED, Drawn, Lines, Trials, drawn, levelled, random_split, wrong
-from dcprog.studies.study import Study
+from dcprog.studies.study import Row, Study
 from dcprog.typing import Indices, Matrix, Vector
 
 NAME = "weston2003"
@@ -149,10 +151,46 @@ def lines(name: str, sizes: Sequence[int]) -> tuple[str, ...]:
     return tuple(f"{name}_{r}" for r in sizes)
 
 
+@dataclass(frozen=True)
+class Tested(Trials):
+    """Trials on draws of their own, which all methods share: with p-values, as the paper tests Table 1.
+
+    p is that of Wilcoxon's signed rank test of the errors against those of ``reference``, two-sided. The trials of Tables 2
+    and 3 share their samples, for which the paper has the corrected resampled t-test instead.
+    """
+
+    reference: str = "l2_arom"
+
+    def rows(self, results: Mapping[Cell, Result], data: Sequence[str], methods: Sequence[str]) -> list[Row]:
+        rows = super().rows(results, data, methods)
+        for name in data:
+            base = self._errors(results, name, self.reference)
+            for method in methods:
+                errors = self._errors(results, name, method)
+                if method != self.reference and len(base) == len(errors) == self.trials:
+                    rows.append(self.row(name, method, "p", signed_rank(errors, base), None))
+        return rows
+
+    def _errors(self, results: Mapping[Cell, Result], name: str, method: str) -> list[float]:
+        cells = (Cell(self._protocol, name, method, i) for i in range(self.trials))
+        return [results[cell]["lines"][name]["error"] for cell in cells if cell in results]
+
+
+def signed_rank(errors: Sequence[float], others: Sequence[float]) -> float:
+    """The two-sided p-value of Wilcoxon's signed rank test, without pairs that are equal; 1 if all are.
+
+    >>> signed_rank([1.0, 2.0, 3.0, 4.0, 5.0], [0.0, 0.5, 1.0, 1.5, 2.0]), signed_rank([1.0], [1.0])
+    (0.0625, 1.0)
+    """
+    differences = np.asarray(errors) - np.asarray(others)
+    return float(wilcoxon(differences).pvalue) if differences.any() else 1.0
+
+
 TABLES = (
-    Trials(
+    Tested(
         NAME, "1", "artificial problem, 2 of 100 features", tuple(POINTS), ("svm", *BY_GENES, "l1_arom"), 100,
         ("error", "hits"), toy, titles=TITLES,
+        remark="p: Wilcoxon's signed rank test of the errors against those of ℓ2-AROM, two-sided.",
     ),
     Trials(
         NAME, "2", "colon cancer by number of genes", ("microarray",), BY_GENES, 30, ("error",), microarrays,
