@@ -1,4 +1,7 @@
-"""The methods of the papers beyond DC programs: filters, kernel_ranking, kernel_svm, nlpsvm, radius_margin, svm_ranking, zero_norm."""
+"""The methods of the papers beyond DC programs.
+
+filters, kernel_ranking, kernel_svm, nlpsvm, radius_margin, svm_ranking, zero_norm.
+"""
 
 from importlib import import_module
 from typing import Any
