@@ -330,3 +330,19 @@ def test_squares_of_kinks_are_part_of_the_slope():
     result = dcprog.solve(m, algorithm="penalty")
     assert (result.status, result.stationarity) == ("converged", "kkt")
     assert result.objective == pytest.approx(306.5, rel=1e-6)
+
+
+def test_a_feasible_point_is_all_that_is_wanted():
+    """‖Aₖx‖ = yₖ with f = 0: the run ends at the first feasible point, before solvers are asked for digits of nothing."""
+    rng = np.random.default_rng(2)
+    M, x = rng.normal(size=(36, 8)), rng.uniform(size=8)
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(8))
+    sizes = np.linalg.norm((M @ x).reshape(-1, 2), axis=1)
+    m.sizes = DCConstraint(p=Each(Norm2(), 2)(M, m.x), q=sizes, equation=True)
+    program = DCProgram(m, 0, 0)
+    for seed in range(3):
+        result = dcprog.solve(program, x0=x + 0.3 * np.random.default_rng(seed).normal(size=8))
+        assert (result.status, result.stationarity) == ("converged", "kkt")
+        assert np.abs(np.linalg.norm((M @ result.x).reshape(-1, 2), axis=1) - sizes).max() <= 1e-6
+    assert dcprog.solve(program, x0=x).iterations == 0

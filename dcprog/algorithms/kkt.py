@@ -96,6 +96,8 @@ class Course(course.Course):
             if algorithm.is_feasible(state.x) and (known is None or state.level < known.level):
                 known = state
             verdict = algorithm.stop.check(state)
+            if verdict is None and not algorithm.own_rule and algorithm.is_feasible(state.x) and self._is_flat(state):
+                verdict = Status.CONVERGED  # nothing is left to be done
             if verdict is None:
                 state = algorithm.advance(state)
                 continue
@@ -142,6 +144,11 @@ class Course(course.Course):
                 algorithm.status = Status.STALLED
                 algorithm.messages.append(_why(algorithm, state, feasible))
                 return
+
+    def _is_flat(self, state: State) -> bool:
+        """Whether f has the slope 0, as it has everywhere where a feasible point is all that is wanted."""
+        slope = self.compiled.g.gradient(state.x) - self.algorithm.subgradient(state.x)
+        return not slope.any()
 
     def _is_kkt(self, algorithm: Penalty, state: State) -> bool:
         """The certificate of a feasible point; the algorithm keeps it, and the multipliers."""
