@@ -155,6 +155,8 @@ def solve_small(H: Matrix, F: Vector, g: Vector) -> Vector:
 
 def _solved(M: Matrix, g: Vector) -> Vector:
     """M⁻¹g for a positive definite M, which is overwritten: LAPACK itself, since these systems are small and many."""
+    if not len(g):  # no column is in use, which LAPACK's wrapper takes for a mistake
+        return g
     x: Vector
     _, x, info = dposv(M, g, lower=True, overwrite_a=True)
     if info != 0:
