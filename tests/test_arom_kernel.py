@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcprog.algorithms.result import Status
+from dcprog.errors import DataError, UnknownNameError
 from dcprog.methods.zero_norm import (
     KernelIterate,
     converge,
@@ -86,3 +87,35 @@ def test_a_ridge_on_the_kernel_is_a_squared_slack():
     explicit = islice(l2_updates(polynomial_features(X, 2), y, q=2, lam=4.0), 3)
     for a, b in zip(explicit, islice(kernel_updates(X, y, 2, lam=4.0), 3), strict=True):
         assert far(b.decision_function(X), a.classifier.decision_function(polynomial_features(X, 2))) < 1e-3
+
+
+@given(seed=SEED)
+@settings(max_examples=4)
+def test_products_are_projected_onto_the_span_of_the_training_points(seed):
+    """Appendix C: of all vectors of the span the nearest one, by least squares with the map written out."""
+    rng = np.random.default_rng(seed)
+    X, c = rng.uniform(-1, 1, (9, 4)), rng.standard_normal(9)  # 9 points in 14 dimensions
+    anchors = Anchors(X, 2, 1, projected=True)
+    vector = Expansion(X, c, 2) * Expansion(X, c, 2)
+    phi = polynomial_features(X, 2)
+    explicit = polynomial_features(vector.points, 2).T @ vector.coefficients
+    nearest = phi.T @ np.linalg.lstsq(phi.T, explicit, rcond=None)[0]
+    found = anchors.project(vector)
+    assert polynomial_features(found.points, 2).T @ found.coefficients == pytest.approx(nearest, abs=1e-6)
+
+
+def test_more_dimensions_than_max_terms_are_projected():
+    """560 dimensions; where the points span all of them both spans give the same."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (30, 32))
+    y = X[:, 0] > 0
+    with pytest.raises(DataError, match="span='training'"):
+        kernel_updates(X, y)
+    first, *_, last = islice(kernel_updates(X, y, span="training"), 3)
+    assert (first.predict(X) == y).all(), "the SVM, which nothing is lost of"
+    assert (last.predict(X) == y).mean() > 0.6, "what the products lose is lost"
+    few, labels = X[:, :3], X[:, 0] * X[:, 1] > 0
+    one, other = (list(islice(kernel_updates(few, labels, lam=10.0, span=span), 3))[-1] for span in ("all", "training"))
+    assert other.decision_function(X[:, :3]) == pytest.approx(one.decision_function(X[:, :3]), abs=1e-4)
+    with pytest.raises(UnknownNameError, match="span"):
+        kernel_updates(few, labels, span="some")

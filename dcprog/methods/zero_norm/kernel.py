@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from dcprog.convex.answer import Claim
-from dcprog.errors import DataError
+from dcprog.errors import DataError, unknown_name
 from dcprog.learning.bias import best_bias
 from dcprog.learning.kernels import points
 from dcprog.learning.rules import Classifier
@@ -35,6 +35,7 @@ from dcprog.solvers.dispatch import SubproblemUnsolved
 from dcprog.solvers.registry import check as check_solver
 from dcprog.typing import Matrix, Vector
 
+SPANS = ("all", "training")
 LARGEST_MAP = 1e8
 """The explicit map holds at most so many numbers."""
 
@@ -123,21 +124,26 @@ class Expansion:
 class Anchors:
     """Points whose φ span the feature space, one for each of its C(d + degree, degree) − 1 different monomials.
 
-    They are chosen among the training points and random ones. (The paper stays in the span of the training points. If that
-    is not the whole space, the part of a product that is outside of it is lost, and the classifier is bad.)
+    They are chosen among the training points and random ones. The paper stays in the span of the training points
+    (``projected``), onto which products are projected: if that is not the whole space, the part of a product that is outside
+    of it is lost, and the classifier may be bad.
     """
 
-    def __init__(self, X: Matrix, degree: int, max_terms: int) -> None:
+    def __init__(self, X: Matrix, degree: int, max_terms: int, projected: bool = False) -> None:
         d = X.shape[1]
         dimension = comb(d + degree, degree) - 1
-        if dimension > max_terms:
+        if dimension > max_terms and not projected:
             raise DataError(
                 f"the feature space has {dimension} dimensions, expected at most max_terms = {max_terms}: raise max_terms "
-                "(the cost of a step is its cube), lower the degree, or pass polynomial_features(X, degree) to l2_arom"
+                "(the cost of a step is its cube), lower the degree, pass polynomial_features(X, degree) to l2_updates, or "
+                "span='training', which projects"
             )
-        extra = np.random.default_rng(0).uniform(-1.0, 1.0, (4 * dimension, d))
-        pool = np.vstack([X, np.abs(X).max(axis=0) * extra])
-        self.points = pool[_independent(pool, degree, dimension)]
+        if projected:
+            pool = X
+        else:
+            extra = np.random.default_rng(0).uniform(-1.0, 1.0, (4 * dimension, d))
+            pool = np.vstack([X, np.abs(X).max(axis=0) * extra])
+        self.points = pool[_independent(pool, degree, min(dimension, len(pool)))]
         self.degree = degree
         self._gram = cho_factor(_kernel(self.points, self.points, degree))
 
@@ -185,7 +191,14 @@ class KernelIterate(Classifier):
 
 
 def kernel_updates(
-    X: Any, y: Any, degree: int = 2, *, lam: float | None = None, max_terms: int = 300, solver: str = "auto"
+    X: Any,
+    y: Any,
+    degree: int = 2,
+    *,
+    lam: float | None = None,
+    max_terms: int = 300,
+    span: str = "all",
+    solver: str = "auto",
 ) -> Iterator[KernelIterate]:
     """The iterates of ℓ2-AROM in the feature space of the polynomial kernel, without end, by kernels alone.
 
@@ -201,6 +214,9 @@ def kernel_updates(
         λ > 0 allows slacks that cost ½λ Σξᵢ² (q = 2): a ridge 1/λ on the kernel matrix. By default none are allowed.
     max_terms : int
         How many dimensions the feature space may have; the cost of a step is its cube.
+    span : str
+        ``"all"``: products are exact. ``"training"``: they are projected onto the span of the training points, as in the
+        paper's Appendix C, for any number of dimensions; what is outside of it is lost, see :class:`Anchors`.
     solver : str
         Of the dual QP: a name that ``dcprog.available_solvers()`` lists, or ``"auto"``.
 
@@ -228,7 +244,9 @@ def kernel_updates(
             f"X has entries of size {np.abs(Z).max():.0e}, whose powers overflow in a kernel of degree {degree}: rescale "
             "the inputs to about [−1, 1]"
         )
-    anchors = Anchors(Z, degree, max_terms)
+    if span not in SPANS:
+        raise unknown_name("span", span, SPANS)
+    anchors = Anchors(Z, degree, max_terms, projected=span == "training")
     return _steps(Z, data.y, anchors, 0.0 if lam is None else 1.0 / lam, solver, data.classes)
 
 
