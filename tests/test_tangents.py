@@ -112,3 +112,14 @@ def test_pooling_problems_end_at_their_best_from_a_start_that_is_a_kkt_point(fir
 def test_a_number_of_points_is_asked_for():
     with pytest.raises(DataError, match="most is -1: pass an integer ≥ 0"):
         Tangents(most=-1)
+
+
+def test_feasible_is_meant_by_the_terms_of_the_row_not_by_those_of_its_halves():
+    """1/(x + y) needs a large shift near 0: p and q are of the size of its second derivatives, the row is of size 1."""
+    m = pyo.ConcreteModel()
+    m.x, m.y = pyo.Var(bounds=(1e-4, 1), initialize=0.9), pyo.Var(bounds=(1e-4, 1), initialize=0.1)
+    m.row = pyo.Constraint(expr=m.x * m.y / (m.x + 2 * m.y) ** 2 >= 0.12)
+    m.line = pyo.Constraint(expr=m.x + m.y == 1)
+    m.cost = pyo.Objective(expr=m.y)
+    result = dcprog.solve(m, time_limit=5)
+    assert not result.success or result.violation <= 1e-5

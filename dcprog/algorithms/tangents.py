@@ -37,6 +37,8 @@ HEAVIER = 2
 """So often weights grow at one point."""
 AGAIN = 10.0
 """After a step of DCA tangents are tried within so many times its length."""
+ROUNDED = 2e-9
+"""Rows are never judged below this share of the sizes of p and q: the rest is rounding."""
 LONGEST = 200
 """After so many steps by tangents from one KKT point to the next they creep."""
 STEPS = 60
@@ -95,6 +97,19 @@ class Tangents(Penalty):
 
     def ceiling(self, state: State) -> float:
         return super().ceiling(state) if self._radius is None else np.inf
+
+    def sizes_of_rows(self, x: Vector) -> Vector:
+        """As before, but no more than what the row itself is made of at x, or 1: p and q of a coarse decomposition may be of
+        size 1e11 where p − q has terms of size 10."""
+        rows, whole = self.rows, super().sizes_of_rows(x)
+        (pi, pj), (qi, qj) = rows.p.places, rows.q.places
+        slopes = np.concatenate([rows.p.partials(x), -rows.q.partials(x)])
+        at = np.concatenate([pi, qi]), np.concatenate([pj, qj])
+        merged = abs(sp.csr_array(sp.coo_array((slopes, at), shape=(rows.count, self.program.compiled.n))))
+        own = merged @ np.abs(x) + np.abs(rows.p.values(x) - rows.q.values(x))
+        limit = np.maximum(np.where(np.isfinite(own), own, np.inf), 1.0)
+        sizes: Vector = np.minimum(whole, np.maximum(limit, ROUNDED * whole))
+        return sizes
 
     def advance(self, state: State) -> State:
         """A step of the first phase, as long as there is one."""
