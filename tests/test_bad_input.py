@@ -266,6 +266,9 @@ def test_a_solver_that_is_not_installed():
     class Absent(Highs):
         name, module, install = "absent", "no_such_module", "pip install absent"
 
+    for given in (Absent, "absent", None):
+        with pytest.raises(errors.DataError, match="pass an instance"):
+            registry.register(given)
     registry.register(Absent())
     try:
         m, x = model()

@@ -11,6 +11,7 @@ import pytest
 from data_sets import load_real, needs_data
 from hypothesis import given
 from hypothesis import strategies as st
+from pyomo.core.expr.calculus.derivatives import Modes, differentiate
 
 import dcprog
 from dcprog import DCProgram, Gap, MaxIter, State, Status
@@ -179,3 +180,22 @@ def test_the_result_of_a_variable_is_found_by_the_variable():
     assert result[m.x] == pytest.approx(result["x"])
     assert float(result[m.x[2]]) == result["x"][1]
     assert m.x in result
+
+
+@pytest.mark.parametrize(("kind", "factor"), [("root", 1e8), ("square of squares", 1.0)])
+def test_an_optimum_at_which_all_terms_vanish_is_certified(kind, factor):
+    """√(1 + a²) has one term in its gradient, which is 0 where a is, and (a² − 1)² none at all at its minimum: relative to
+    these nothing was small, and runs along the set of minima ended as stalled, or at the iteration limit."""
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var([0, 1, 2], bounds=(-3, 3), initialize={0: 0.2, 1: 1.2, 2: 0.6})
+    x, y, z = m.x.values()
+    a = 1.11 * x + 0.4 * y - 0.2 * z + 0.68
+    m.curved = pyo.Constraint(expr=0.2 * z * pyo.cos(y) + 0.8 * y - 2.3 * x - 1.7 * z >= -1.5)
+    m.ball = pyo.Constraint(expr=x**2 + y**2 + z**2 <= 4.2)
+    m.cost = pyo.Objective(expr=factor * (pyo.sqrt(1 + a**2) if kind == "root" else (a**2 - 1) ** 2))
+    result = dcprog.solve(m)
+    assert str(result.status) == "converged"
+    assert result.violation <= 1e-6
+    result.load_into(m)
+    slopes = differentiate(m.cost.expr, wrt_list=[x, y, z], mode=Modes.reverse_numeric)
+    assert np.abs(slopes).max() <= 1e-4 * factor

@@ -5,7 +5,7 @@ Let m(y) = g(y) − ⟨u, y⟩, u ∈ ∂h(x), be the model that DCA minimises o
 
     T     the sum of the absolute values of the terms of f at x, common terms of g and h cancelled and constants left out
     Dⱼ    the size of variable j: the largest of |xⱼ| and of its travel of late, within its bounds
-    S     the variation of f: what it fell in this run, or how it varies over |y − x| ≤ D; at most T
+    S     the variation of f: what it fell in this run, or how it varies over |y − x| ≤ D; at most T, or ½|x|'|∇²g||x|
 
 The certificate asks for four things. ε is the rounding unit.
 
@@ -56,6 +56,8 @@ LEAST_SIZE = 1e-9
 """Of a variable, as a share of its unit: less is rounding."""
 FEASIBLE = 1e-5
 """Violation of a row, relative to its terms: ten times what a solver may leave, since sizes differ from units."""
+DENSE = 1000
+"""Variables up to which a Hessian is made just to see its size."""
 STEEPEST = 50
 """Columns that usually say enough of the size of duals."""
 TRIALS = 6
@@ -155,8 +157,8 @@ class Criticality:
         around = self._around(state, following, trace)
         theta = self._bound(around)
         first = self._judged(state, following, trace, around, theta, min(max(trace.fall(), 0.0), around.T))
-        if first.holds or not self._judged(state, following, trace, around, theta, around.T).holds:
-            return first  # the variation, which takes several values of f, is T at most
+        if first.holds or not self._judged(state, following, trace, around, theta, self._most(around)).holds:
+            return first  # the variation, which takes several values of f, is no more
         return self._judged(state, following, trace, around, theta, self._variation(state, trace, around))
 
     def by_linear_program(self, state: State, following: State, trace: Trace) -> Certificate:
@@ -238,6 +240,9 @@ class Criticality:
         visible[hidden] = size[hidden] <= EVERY_COLUMN * of_hidden
         if visible.all():
             return visible
+        visible |= size <= EVERY_COLUMN * _bends(p, around.z)
+        if visible.all():
+            return visible
         hidden = np.flatnonzero(~visible)
         entries, of_hidden = abs(p.A[:, hidden]).T, size[hidden]
         steepest = np.argsort(-around.slopes)[:STEEPEST]  # at no more cost than that, if their slopes explain the rounding
@@ -304,7 +309,7 @@ class Criticality:
         return theta if np.isfinite(theta) else np.inf
 
     def _variation(self, state: State, trace: Trace, around: Around) -> float:
-        """How much f fell, or varies over |y − x| ≤ D within the bounds: the median over a few corners; at most T."""
+        """How much f fell, or varies over |y − x| ≤ D within the bounds: the median over a few corners."""
         c, f = self.compiled, self.compiled.f
         signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(TRIALS, c.n))
         there = np.clip(state.x + signs * around.D[: c.n], c.lower, c.upper)
@@ -312,7 +317,22 @@ class Criticality:
             here = f.value(state.x)
             changes = np.abs([f.value(x) - here for x in there])
         finite = changes[np.isfinite(changes)]
-        return min(max(trace.fall(), float(np.median(finite)) if finite.size else 0.0), around.T)
+        return min(max(trace.fall(), float(np.median(finite)) if finite.size else 0.0), self._most(around))
+
+    def _most(self, around: Around) -> float:
+        """What the variation may be: T, and what curvature makes of x where terms such as (a² − 1)² vanish themselves."""
+        p, z = self.compiled.subproblem, np.abs(around.z)
+        return max(around.T, 0.5 * float(z @ _bends(p, around.z)))
+
+
+def _bends(p: ConvexProblem, z: Vector) -> Vector:
+    """|∇²φ||z|: what the gradient of a smooth φ is made of, as Qz is made of |Q||z|. That of √(1 + a²) is 0 where a is, and
+    is the only term that it has."""
+    if p.smooth is None or p.n > DENSE:
+        return np.zeros(p.n)
+    with np.errstate(all="ignore"):
+        bends: Vector = np.nan_to_num(abs(p.smooth.hessian(z)) @ np.abs(z), nan=0.0, posinf=0.0)
+    return bends
 
 
 def _complementarity(y: Vector, activity: Vector, lower: Vector, upper: Vector) -> float:

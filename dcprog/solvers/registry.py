@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from dcprog.convex.problem import ConvexProblem, ProblemClass
-from dcprog.errors import CapabilityError, SolverUnavailableError, nearest, unknown_name
+from dcprog.errors import CapabilityError, DataError, SolverUnavailableError, nearest, unknown_name
 from dcprog.solvers import adapters, reductions
 from dcprog.solvers.base import Feature, Solver
 
@@ -39,7 +39,10 @@ def names() -> tuple[str, ...]:
 
 
 def register(solver: Solver) -> None:
-    """Make a solver of your own known by its name."""
+    """Make a solver of your own known by its name: an instance, made with whatever parameters it has."""
+    if isinstance(solver, type) or not isinstance(solver, Solver):
+        given = f"the class {solver.__name__}" if isinstance(solver, type) else repr(solver)
+        raise DataError(f"register got {given}, expected a Solver: pass an instance, as in register(MySolver())")
     _registered[solver.name] = solver
 
 
