@@ -37,8 +37,8 @@ CROSS_VALIDATED = [
     est.KernelSVMCV(lam=0.5, cv=2),
     est.SVMRankingCV(lam=0.5, cv=2),
     est.NLPSVMCV(nu=[0.1, 1.0], cv=2),
-    est.AROMCV(r=2, cv=2),
-    est.SVMRFECV(r=2, cv=2),
+    est.AROMCV(cv=2),
+    est.SVMRFECV(cv=2),
 ]
 name_of = lambda estimator: type(estimator).__name__
 each = lambda estimators: pytest.mark.parametrize("estimator", estimators, ids=name_of)
