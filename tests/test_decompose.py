@@ -298,3 +298,14 @@ def test_common_parts_cancel():
     pair = Pair({node: 3.0, other: 1.0}, {node: 1.0}).without_common()
     assert pair.g == {node: 2.0, other: 1.0}
     assert pair.h == {}
+
+
+def test_variables_that_rows_fix_are_fixed_where_g_and_h_are_used():
+    """x ≥ 1 and xy = 0 fix y at 0: the product is no row any more, so y has to stay there."""
+    m = pyo.ConcreteModel()
+    m.x, m.y = pyo.Var(bounds=(1, 4), initialize=2), pyo.Var(bounds=(0, 4), initialize=2)
+    m.row = pyo.Constraint(expr=m.x * m.y == 0)
+    m.cost = pyo.Objective(expr=m.x - m.y)
+    result = dcprog.solve(m)
+    assert result.violation <= 1e-6
+    assert result[m.x] * result[m.y] == pytest.approx(0, abs=1e-6)

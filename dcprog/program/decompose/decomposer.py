@@ -86,6 +86,7 @@ class Decomposer:
         proofs = [sum_of(graph, pair.g, pair.line, pair.constant), sum_of(graph, pair.h)]
         found = [p for n in proofs if (p := shape(graph, n).convex) is not None]
         implied = self._implied([p for side in (pair.g, pair.h) for n in side if (p := shape(graph, n).convex) is not None])
+        implied |= self._implied_numbers(expression)
         return Decomposition(
             g,
             h,
@@ -121,6 +122,12 @@ class Decomposer:
         h = text(graph, graph.sum(0.0, {}, [(w, n) for n, w in pair.h.items()]))
         term = text(graph, graph.sum(0.0, {}, piece.terms)) if piece.terms else g
         return Piece(term, piece.rule, g, h, coarseness(graph, [(w, n) for n, w in pair.h.items()]))
+
+    def _implied_numbers(self, expression: Any) -> dict[int, tuple[float, float]]:
+        """The variables that rows fix: in the graph they are numbers, so no proof names them."""
+        graph, (lower, upper) = self.space.graph, self.space.own
+        fixed = [i for i in self.space.used_by(expression) if graph.lower[i] == graph.upper[i]]
+        return {i: (graph.lower[i], graph.upper[i]) for i in fixed if lower[i] != upper[i]}
 
     def _implied(self, proofs: list[Proof]) -> dict[int, tuple[float, float]]:
         """The bounds that the proofs looked at and that the variables do not have by themselves."""
