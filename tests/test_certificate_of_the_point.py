@@ -112,6 +112,13 @@ def test_a_rule_of_ones_own_ends_the_run_and_is_no_certificate():
     assert late.status is Status.CONVERGED
 
 
+def test_a_function_that_never_says_stop_is_no_run_without_end():
+    program = on_interval(0, 2, lambda x: x**4, lambda x: 3 * x**2 + x, 1.0)
+    endless = dcprog.solve(program, stop=lambda state: state.f < -1e9, max_iter=60)
+    assert endless.iterations == 60
+    assert endless.success
+
+
 def test_at_the_iteration_limit_the_gap_is_known_and_a_critical_point_is_called_so():
     program = on_interval(0, 2, lambda x: x**4, lambda x: 3 * x**2 + x, 1.0)
     limited = dcprog.solve(program, max_iter=3)

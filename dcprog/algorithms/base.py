@@ -21,7 +21,7 @@ from dcprog.algorithms.endings import AlgorithmStopped, refuse_defects, refuse_e
 from dcprog.algorithms.further import reach
 from dcprog.algorithms.result import State, Status, relative_step
 from dcprog.algorithms.start import Start, feasible_start
-from dcprog.algorithms.stopping import Gap, MaxIter, Step, StoppingRule, TimeLimit, as_rule
+from dcprog.algorithms.stopping import Function, Gap, MaxIter, Step, StoppingRule, TimeLimit, as_rule
 from dcprog.convex.answer import Claim
 from dcprog.convex.change import UNCHANGED, Change
 from dcprog.convex.problem import ConvexProblem
@@ -53,7 +53,8 @@ class Algorithm(ABC):
         Start; by default the model's values. A point outside C is projected onto C.
     stop : StoppingRule, optional
         By default Algorithm 4.1's rule with the program's tolerance, or a gap of rounding size, or 1000 iterations; the run
-        goes on where the certificate does not hold yet. A rule of your own ends the run in any case.
+        goes on where the certificate does not hold yet. A rule of your own ends the run in any case; beside a function of
+        the state ``max_iter`` does, too.
     time_limit : float, optional
         Seconds for the whole run; the solvers are told what is left.
     solver_options : mapping, optional
@@ -61,7 +62,7 @@ class Algorithm(ABC):
     tol : float, optional
         Relative tolerance of the certificate, by default 1e-6.
     max_iter : int
-        Iterations that the default rule allows.
+        Iterations that the default rule, or a function as ``stop``, is allowed.
     fallback : bool
         Whether other solvers are asked where the answer of the first does not hold; if not, that is an error.
     dispatcher : Dispatcher, optional
@@ -113,6 +114,8 @@ class Algorithm(ABC):
         self.check(program)
         self.program, self.solver, self.x0 = program, solver, x0
         rule = self.default_rule(program, tol, max_iter) if stop is None else as_rule(stop)
+        if isinstance(rule, Function):  # which may never say stop, where nothing moves any more
+            rule = rule | MaxIter(max_iter)
         self.stop = rule if time_limit is None else rule | TimeLimit(time_limit)
         self.own_rule = stop is not None
         self.tol = DEFAULT_TOL if tol is None else tol
