@@ -46,7 +46,8 @@ def test_scikit_learn_accepts(estimator, check):
 
 def test_every_public_estimator_is_checked():
     regressors = {"SparseRegressor", "SparseRegressorCV"}  # in test_sparse_regressor.py
-    assert {type(e).__name__ for e in METHODS + CROSS_VALIDATED} == set(est.__all__) - regressors
+    public = {name for name in est.__all__ if isinstance(getattr(est, name), type)}
+    assert {type(e).__name__ for e in METHODS + CROSS_VALIDATED} == public - regressors
 
 
 # --- The same answers as the functions behind ------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def test_probabilities_of_several_classes_and_of_tuned_methods():
     assert machine.predict_proba(X).sum(axis=1) == pytest.approx(np.ones(60))
     assert (machine.classes_[machine.predict_proba(X).argmax(axis=1)] == y).mean() > 0.9
     tuned = est.FSVCV([0.05, 0.1], cv=2, calibration="sigmoid").fit(*samples(60))
-    plain = est.FSV(tuned.best_params_["lam"], calibration="sigmoid").fit(*samples(60))
+    plain = est.FSV(**tuned.best_params_, calibration="sigmoid").fit(*samples(60))
     X = samples(60)[0]
     assert (tuned.predict_proba(X) == plain.predict_proba(X)).all()
 

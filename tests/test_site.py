@@ -9,6 +9,7 @@ import functools
 import importlib.util
 import os
 import subprocess
+import sys
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -51,7 +52,11 @@ def site(tmp_path_factory):
     if absent:
         pytest.skip(f'no {", ".join(absent)}: python -m pip install ".[docs]"')
     directory = tmp_path_factory.mktemp("site") / "built"
-    done = subprocess.run(["bash", ".ci/docs", str(directory)], cwd=ROOT, capture_output=True, text=True, timeout=600)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", ".ci/docs", str(directory)],
+        cwd=ROOT, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return directory
 

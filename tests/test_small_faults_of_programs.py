@@ -199,7 +199,7 @@ def test_ranges_of_elementary_functions_and_of_their_derivatives(name):
     rng = np.random.default_rng(3)
     low, high = ELEMENTARY[name].domain if name in ELEMENTARY else (-1.4, 1.4)
     low, high = max(low, -3.0) + 0.05, min(high, 3.0) - 0.05
-    phi = getattr(np, NUMPY.get(name, name))
+    phi = (lambda t: t * np.log(t)) if name == "x log x" else getattr(np, NUMPY.get(name, name))
     for width in (1.0, 1e-7):
         for _ in range(20):
             a = rng.uniform(low, high - width * (high - low) / 2)

@@ -142,7 +142,7 @@ def test_trials_are_those_of_the_validation_half_and_the_fewest_mistakes_win(dat
     assert {trial["parameters"]["lam"]: trial["mistakes"] for trial in result["trials"]} == mistakes
     assert [trial["features"] for trial in result["trials"]] == [m.get_support().sum() for m in by_hand.values()]
     best = min(mistakes, key=lambda lam: (mistakes[lam], -lam))
-    assert result["parameters"] == {"lam": best}
+    assert result["parameters"] == {"lam": best, "alpha": 5.0}
     final = FSV(best, stop=stop).fit(X[inside], y[inside])
     assert result["selected"] == np.flatnonzero(final.get_support()).tolist()
     assert result["mistakes"] == (final.predict(X[split.test]) != y[split.test]).sum()
@@ -151,7 +151,7 @@ def test_trials_are_those_of_the_validation_half_and_the_fewest_mistakes_win(dat
 
 
 def test_runs_that_meet_a_limit_are_counted(data):
-    result = judged(data, FSVCV([0.05, 0.1], max_iter=0), Protocol("five", 5), 0)
+    result = judged(data, FSVCV([0.05, 0.1], alpha=[5.0], max_iter=0), Protocol("five", 5), 0)
     assert result["unconverged"] == 3
     assert [trial["converged"] for trial in result["trials"]] == [False, False]
 

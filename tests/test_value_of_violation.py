@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from dcprog import DCA, DCProgram
 from dcprog.algorithms.criticality import Around, Criticality
-from dcprog.algorithms.endings import AlgorithmStopped
+from dcprog.algorithms.endings import AlgorithmStopped, refuse_defects
 from dcprog.convex.certificate import value_of_violation
 
 
@@ -50,6 +51,17 @@ def test_a_rise_by_that_much_is_no_defect(disc):
     compiled, state = algorithm.program.compiled, replace(first, x=np.array([-1.01]), level=-1.01, f=-1.01, size=1.01)
     values = compiled.f.evaluate(np.array([-1.0]))
     solution = algorithm.dispatcher.solve(compiled.cost(np.zeros(1)), np.zeros(1))
-    algorithm._refuse_defects(state, values, values.level - state.level, -0.01, solution)
+    seen = -0.01, solution, algorithm.dispatcher.units
+    refuse_defects(algorithm.program, state, values.f, values.level - state.level, *seen, fall=0.0)
+    lower = replace(state, level=-1.05, f=-1.05)
     with pytest.raises(AlgorithmStopped, match="f rose"):
-        algorithm._refuse_defects(replace(state, level=-1.05, f=-1.05), values, values.level + 1.05, -0.01, solution)
+        refuse_defects(algorithm.program, lower, values.f, values.level + 1.05, *seen, fall=0.0)
+
+
+@pytest.mark.parametrize(("fall", "refused"), [(1e9, False), (1e6, True)])
+def test_a_rise_that_is_nothing_beside_the_fall_is_no_defect(disc, fall, refused):
+    algorithm, first, _ = disc
+    solution = algorithm.dispatcher.solve(algorithm.program.compiled.cost(np.zeros(1)), np.zeros(1))
+    seen = 0.0, solution, algorithm.dispatcher.units
+    with pytest.raises(AlgorithmStopped, match="f rose") if refused else nullcontext():
+        refuse_defects(algorithm.program, first, 1e-4, 1e-4, *seen, fall=fall)

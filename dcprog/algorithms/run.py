@@ -76,7 +76,8 @@ def solve(
         is returned; ``result.runs`` reports all of them.
     stop : StoppingRule or callable, optional
         Replaces the algorithm's rule and ``max_iter``, as in ``Gap(1e-8) | MaxIter(100)``, or a function of the state that
-        says True, beside which ``max_iter`` holds. It ends the run in any case; the status is ``converged`` only if the certificate holds there.
+        says True, beside which ``max_iter`` holds. It ends the run in any case; the status is ``converged`` only if the
+        certificate holds there.
     solver_options : mapping, optional
         Passed to the solver as they are.
     n_jobs : int, optional

@@ -78,6 +78,12 @@ METHODS: dict[str, Entry] = {
     "rfe": Entry(
         "RFE", lambda grids, d: est.SVMRFECV(halving=d > MANY, lam=1.0), lambda n, d: 1e-4 * n * d, by_default=False
     ),
+    "kernel_rfe": Entry(
+        "RFE, Gaussian kernel",
+        lambda grids, d: GridSearchCV(est.KernelRFE(halving=d > MANY), {"r": numbers_of_features(d)}),
+        lambda n, d: 1e-7 * n**3 * d,
+        by_default=False,
+    ),
     "r2w2": Entry(
         "R²W²",
         lambda grids, d: GridSearchCV(est.R2W2(), {"m": numbers_of_features(d)}),
