@@ -178,8 +178,8 @@ def test_points_far_from_the_origin_are_separated(offset, spread):
 @pytest.mark.filterwarnings("ignore:the hyperplane has the least total slack")
 @pytest.mark.parametrize("p", [1, 2])
 def test_columns_of_any_unit_have_the_least_slack(p):
-    """Whether the norm is proved to be the smallest, too, is for a warning to say. Beyond 3e5 all solvers of QPs are asked in
-    turn, which takes ten seconds."""
+    """Whether the norm is proved to be the smallest, too, is for a warning to say. Beyond 3e5 all solvers of QPs are asked
+    in turn, which takes ten seconds."""
     unit = {1: 1e7, 2: 3e5}[p]
     base = np.random.default_rng(0).standard_normal((40, 2))
     y = np.where(base[:, 1] > 0, 1.0, -1.0)
