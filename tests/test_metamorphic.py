@@ -10,8 +10,6 @@ import dcprog
 from dcprog.testing import criticality
 
 PROGRAMS = 90
-IN_OTHER_UNITS, WITH_PROXIMAL_TERMS = 48, 18
-"""So many of them, the same number of each kind, are written again in every other way."""
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +36,7 @@ def test_random_programs_converge(originals):
 @pytest.mark.parametrize("name", RESCALINGS)
 def test_none_is_worse_in_other_units(originals, name):
     units, converged = RESCALINGS[name], 0
-    for drawn, original, result, fall in list(originals.values())[:IN_OTHER_UNITS]:
+    for drawn, original, result, fall in originals.values():
         program, start, D = drawn.build(units)
         rescaled = dcprog.solve(program, x0=start)
         if not rescaled.success:
@@ -47,19 +45,19 @@ def test_none_is_worse_in_other_units(originals, name):
         x = drawn.in_original_order(rescaled.x * D, units)
         assert criticality(original, x) <= 1e-4 * fall, f"seed {drawn.seed}"
         assert original.value(x) <= result.objective + 1e-4 * fall, f"seed {drawn.seed}"
-    assert converged >= IN_OTHER_UNITS - 1
+    assert converged >= 0.98 * PROGRAMS
 
 
 @pytest.mark.parametrize("rho", [1e2, 6e3])
 def test_a_proximal_term_in_both_hides_no_gradient(originals, rho):
     converged = 0
-    for drawn, original, _, fall in list(originals.values())[:WITH_PROXIMAL_TERMS]:
+    for drawn, original, _, fall in list(originals.values())[:30]:
         program, start, _ = drawn.build(Units(proximal=rho))
         result = dcprog.solve(program, x0=start)
         converged += result.success
         if result.success:
             assert criticality(original, result.x) <= 1e-4 * fall, f"seed {drawn.seed}"
-    assert converged >= 0.9 * WITH_PROXIMAL_TERMS
+    assert converged >= 27
 
 
 @pytest.mark.parametrize("factor", [1e-10, 1e-4, 1e4, 1e10])
